@@ -2,10 +2,18 @@
 //!
 //! A [`Layout`] maps the index of every element to a slot of a flat buffer, which is the memory of one element. The
 //! module [`builder`] creates layouts, after a proof that no two elements share a slot and that no element is outside
-//! the physical shape; a refuted proof returns two elements and the slot that they share. The modules [`layout`] and
-//! [`sharding`] derive layouts from proven ones ([`Layout::permuted`], [`Layout::at_base`], [`Layout::of_shards`]).
-//! Other crates cannot construct layouts, because the fields are private to this crate. Only a read-only view
-//! ([`LayoutBuilder::finish_shared`]) is not proven: its elements may share slots.
+//! the physical shape; a refuted proof returns two elements and the slot that they share. Other crates cannot construct
+//! layouts, because the fields are private to this crate. In this crate, the values are constructed in these places
+//! only:
+//!
+//! * `assemble` in `builder/finish.rs`: layouts with a proof, which the checker verifies.
+//! * `finish_overlapping` in `builder/finish.rs` ([`LayoutBuilder::finish_overlapping`]): read-only views, which are
+//!   not proven, because their elements may share slots.
+//! * `restricted` in `builder/domain.rs` and `with_swizzle` in `builder/swizzle.rs`: a proven layout restricted to a
+//!   domain, or swizzled. The checker verifies the swizzle of a proven layout, but not that of a read-only view.
+//! * [`Layout::permuted`], [`Layout::at_base`] and [`Layout::over_symbols`] in `layout/mod.rs`, and
+//!   [`Layout::of_shards`] in `sharding/one_memory.rs`: layouts derived from proven ones such that the proof remains
+//!   valid.
 //!
 //! ```
 //! use layoutc_algebra::{Error, Layout, Verdict};

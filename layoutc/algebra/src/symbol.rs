@@ -15,7 +15,7 @@ use crate::expr::Expr;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// Name of the axis, unique among the axes of one list.
+    /// Name of the axis, unique among the axes of a tensor, or among the axes that a step produces.
     pub name: String,
     /// Extent of the axis, a simplified expression over symbols; a constant if it is static.
     pub extent: Expr,
@@ -32,7 +32,7 @@ pub struct Axis {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// Name of the symbol in expressions.
+    /// Name of the symbol in expressions, such as `batch`.
     pub name: String,
     /// Lower bound of the value, inclusive, at least 0.
     pub min: i128,

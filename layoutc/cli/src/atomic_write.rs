@@ -9,8 +9,8 @@ use tempfile::Builder;
 
 use crate::command_error::CommandError;
 
-/// Replaces the text of the file at `path` by renaming a temporary file next to it. Follows links. Keeps the mode, and
-/// the owner if permitted.
+/// Replaces the text of the file at `path` by renaming a temporary file in its folder. A link is followed to its
+/// target. The new file has the mode of the old one, and its owner if permitted.
 pub(crate) fn write_atomically(path: &Path, text: &str) -> Result<(), CommandError> {
     let fault = |error: io::Error| CommandError::io("write", path, &error);
     let place = fs::canonicalize(path).map_err(fault)?;

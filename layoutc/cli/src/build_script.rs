@@ -11,7 +11,7 @@ use crate::project::read_set::ReadSet;
 use crate::report::Report;
 use crate::template_sandbox;
 
-/// Outputs and inputs of a build, and folders to watch for new inputs.
+/// Outputs and inputs of a build, and the folders in which a new file would be an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneratedFiles {
     /// Path of the folder to include C headers from: `<out>/layoutc/c`.
@@ -33,7 +33,7 @@ pub struct BuildFailure {
     pub text: String,
 }
 
-/// Builds the project or manifest at `project` into `<out>/layoutc`, and writes nothing else than state in
+/// Builds the project or manifest at `project` into `<out>/layoutc`. The only other files are state, in
 /// `<out>/layoutc/.layoutc`. Up-to-date files are not written. `out` is `OUT_DIR` in a build script:
 ///
 /// ```no_run
@@ -104,7 +104,7 @@ impl GeneratedFiles {
         }
     }
 
-    /// Paths of the outputs with the given extension.
+    /// Paths of the outputs with the file extension `extension`, such as `c`, in the order of [`Self::outputs`].
     pub fn with_extension<'a>(&'a self, extension: &'a str) -> impl Iterator<Item = &'a Path> {
         let has_it = move |path: &&PathBuf| path.extension().is_some_and(|e| e == extension);
         self.outputs.iter().filter(has_it).map(PathBuf::as_path)

@@ -1,4 +1,5 @@
-//! Session of a command that discovers, reads and checks manifests: PATHS of the command line to checked projects.
+//! Session of a command that discovers, reads and checks manifests: from PATHS, the paths on its command line, to
+//! checked projects.
 
 use std::path::PathBuf;
 
@@ -31,7 +32,7 @@ impl CheckSession {
         Self::checked(paths, None, console)
     }
 
-    /// Like [`CheckSession::open`], and records the steps of the layout of the tensor that `recorder` names.
+    /// Like [`CheckSession::open`]. Also records the steps of a layout, that of the tensor which `recorder` names.
     pub(crate) fn recording(
         paths: &[PathBuf],
         recorder: &Recorder,
@@ -98,8 +99,8 @@ impl CheckSession {
         })
     }
 
-    /// Adds the errors that only a build would find (limits of the targets, planning, missing templates) to the report,
-    /// without rendering templates. Does nothing if the report has errors already.
+    /// Adds the errors that only a build finds to the report: limits of the targets, errors of planning, missing
+    /// templates. Templates are not rendered. Does nothing if the report has errors already.
     ///
     /// # Errors
     /// A template cannot be read.

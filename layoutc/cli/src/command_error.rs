@@ -8,7 +8,7 @@ use layoutc_compiler::base::diagnostic::Diagnostic;
 
 use crate::paths::relative_to_cwd;
 
-/// Reason why a command ends early, which determines its exit code.
+/// Reason why a command ends before it has an outcome. The exit code follows from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CommandError {
     /// Error in the command line, as a message of one line. Exit code 2.
@@ -24,7 +24,7 @@ pub(crate) enum CommandError {
 }
 
 impl CommandError {
-    /// System error with the message "cannot `verb` `path`" and the reason.
+    /// System error with the message ``cannot `verb` `path` `` and the reason from the system.
     pub(crate) fn io(verb: &str, path: &Path, error: &io::Error) -> Self {
         let shown =
             if path.is_absolute() { relative_to_cwd(path) } else { path.display().to_string() };
@@ -42,7 +42,8 @@ impl CommandError {
     }
 }
 
-/// Text of an error of the operating system in lower case, without the suffix that Rust adds, such as ` (os error 28)`.
+/// Text of an error of the operating system. It begins in lower case, and lacks the suffix of Rust, such as
+/// ` (os error 28)`.
 pub fn os_error_text(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {

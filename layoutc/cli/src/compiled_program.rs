@@ -20,8 +20,8 @@ pub(crate) struct CompiledProgram {
 }
 
 impl CompiledProgram {
-    /// Writes the outputs to a temporary folder and compiles the C sources among them with `flags`, separated by
-    /// spaces. `compiler` may contain flags too, and defaults to `$CC` or else `cc`.
+    /// Writes `outputs` to a temporary folder, and compiles the C sources among them. `flags` are compiler flags,
+    /// separated by spaces. `compiler` is a command with optional flags; `None` is `$CC`, or else `cc`.
     pub(crate) fn new(
         outputs: &[GeneratedFile],
         compiler: Option<&str>,
@@ -83,8 +83,8 @@ impl CompiledProgram {
     }
 }
 
-/// Splits a compiler command such as `ccache gcc` into the program and its arguments. The path of an existing
-/// file is not split.
+/// Splits a compiler command such as `ccache gcc` into the program and its arguments. A command that is the path of an
+/// existing file is not split.
 fn program_and_flags(compiler: &str) -> (&str, &str) {
     let compiler = compiler.trim();
     if Path::new(compiler).is_file() {
@@ -102,8 +102,8 @@ fn no_compiler(compiler: &str, error: &io::Error) -> CommandError {
     CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message).help(help)))
 }
 
-/// Runs a program, and calls `line` with each line of its standard output. Kills the program on [`ControlFlow::Break`],
-/// which is a success; otherwise a nonzero exit code is an error.
+/// Runs a program, and calls `line` with each line of its standard output. If `line` returns [`ControlFlow::Break`],
+/// the program is killed, and the run is a success. Otherwise a nonzero exit code is an error.
 pub(crate) fn run(
     program: &Path,
     arguments: &[String],

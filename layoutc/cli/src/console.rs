@@ -10,7 +10,8 @@ pub(crate) enum ReportFormat {
     Json,
 }
 
-/// Policy for colors in diagnostics and results. `Auto`: colors on a terminal, unless the environment forbids them.
+/// Policy for colors in diagnostics and results. With `Auto`, output to a terminal is colored, unless the environment
+/// forbids it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub(crate) enum ColorMode {
@@ -20,7 +21,7 @@ pub(crate) enum ColorMode {
 }
 
 /// Output streams and output options of a command. After a failed write to standard output, such as to a closed pipe,
-/// nothing more is printed to it, but the command continues.
+/// further results are not printed, but the command continues.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 pub(crate) struct Console {
@@ -31,9 +32,9 @@ pub(crate) struct Console {
     pub(crate) paints_results: bool,
     /// True if only errors and warnings are printed.
     pub(crate) quiet: bool,
-    /// True if more details are printed, as `--verbose` requests.
+    /// True if `--verbose` requests more details: the folder and manifests of each project, and unchanged outputs.
     pub(crate) verbose: bool,
-    /// Name of the command that prints.
+    /// Name of the command that prints, such as `build`, for error messages.
     pub(crate) command: &'static str,
     out: BufWriter<Stdout>,
     failure: Option<io::Error>,
@@ -107,7 +108,8 @@ impl Console {
         self.failure.is_some()
     }
 
-    /// Flushes standard output, then prints to standard error.
+    /// Flushes standard output, then prints `text` to standard error, so that the two streams stay in order on a
+    /// terminal.
     pub(crate) fn remark(&mut self, text: &str) {
         self.flush();
         write_plainly(text);

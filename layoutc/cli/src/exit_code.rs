@@ -6,7 +6,8 @@ use crate::interrupt::INTERRUPTED;
 use crate::project::CONFIG;
 use crate::report::{Report, escape};
 
-/// Error message for the command `command` outside of any project, with advice.
+/// Error message for the command `command` outside of any project. It advises to create a project, or to pass a
+/// manifest.
 fn no_project(command: &str) -> String {
     let alternative = match command {
         "templates" => "create a project with `layoutc init`".to_owned(),

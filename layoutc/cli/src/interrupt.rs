@@ -1,5 +1,5 @@
-//! Handling of Ctrl-C and similar signals: the process ends immediately while it computes, and after the current file
-//! while it writes.
+//! Handling of Ctrl-C and other signals that end a process. While it computes, the process ends immediately; while it
+//! writes files, it ends after the current file.
 
 use std::io;
 use std::path::Path;
@@ -13,8 +13,8 @@ use crate::command_error::CommandError;
 
 /// Exit code after an interrupt: 128 plus the number of the signal.
 pub(crate) const INTERRUPTED: u8 = 130;
-/// Time from an interrupt to the forced end of a process that is writing files, in which the writes should stop.
-/// Outputs are written atomically, so none is truncated.
+/// Time that a process which is writing files has from an interrupt to its forced end. Outputs are written atomically,
+/// so that none is truncated.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 static PREPARED: AtomicBool = AtomicBool::new(false);
@@ -27,8 +27,8 @@ pub(crate) fn prepare() {
     PREPARED.store(true, Ordering::SeqCst);
 }
 
-/// Installs the handler of interrupts on the first call after [`prepare`]; other calls do nothing. Thus a build with
-/// nothing to do avoids the handler's thread.
+/// Installs the handler of interrupts on the first call after [`prepare`]; any other call does nothing. A build calls
+/// it only if there is work to do, to avoid the thread of the handler otherwise.
 pub(crate) fn install_once() -> Result<(), CommandError> {
     #[cfg(feature = "cli")]
     if PREPARED.swap(false, Ordering::SeqCst) {
@@ -37,8 +37,8 @@ pub(crate) fn install_once() -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Installs the handler of Ctrl-C and similar signals, which ends the process with the exit code [`INTERRUPTED`]:
-/// immediately, or after [`PATIENCE`] while a [`WriteGuard`] exists.
+/// Installs the handler of Ctrl-C and other signals, which ends the process with the exit code [`INTERRUPTED`]. The
+/// process ends immediately, or, while a [`WriteGuard`] exists, after [`PATIENCE`].
 #[cfg(feature = "cli")]
 pub(crate) fn install() -> Result<(), CommandError> {
     let handler = || {
@@ -62,8 +62,8 @@ pub(crate) fn ignore_sigxfsz() {
     drop(signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_raised));
 }
 
-/// Guard that delays the end of the process after an interrupt by [`PATIENCE`] while it exists, so that writes can stop
-/// at the next [`check`].
+/// Guard that exists while files are written. While it exists, an interrupt ends the process only after [`PATIENCE`],
+/// so that writes can stop at the next [`check`].
 #[derive(Debug)]
 pub(crate) struct WriteGuard;
 

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Component, Path, PathBuf};
 
-/// Path without `.` and `..` components, by its text alone: links are not resolved.
+/// Path without `.` and `..` components, computed from its text alone: `/a/c` for `/a/b/../c`. Links are not resolved.
 pub(crate) fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
@@ -41,8 +41,8 @@ pub(crate) fn relative_to_cwd(path: &Path) -> String {
     seen.to_string_lossy().into_owned()
 }
 
-/// Folder as a prefix for joined paths: the empty path for `.`, so that joined paths do not begin with `./`, else
-/// `folder`.
+/// Folder as the start of joined paths: the empty path for `.`, so that joined paths do not begin with `./`; any other
+/// folder unchanged.
 pub(crate) fn start(folder: &Path) -> &Path {
     if folder == Path::new(".") { Path::new("") } else { folder }
 }

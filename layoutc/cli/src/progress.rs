@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::console::{Console, write_plainly};
 use crate::report::size;
 
-/// Time before any progress is shown.
+/// Time from the start of a task to the first display of its progress. A shorter task shows none.
 const SILENCE: Duration = Duration::from_millis(500);
 /// Interval between two updates of the bar.
 const STEP: Duration = Duration::from_millis(80);
@@ -22,8 +22,8 @@ pub(crate) struct ProgressTask<'a> {
     /// Present participle that describes the task, such as `building`.
     pub(crate) doing: &'static str,
     pub(crate) unit: ProgressUnit,
-    /// Function for the finished and the total amount of work, in `unit`. The total may grow while it is
-    /// discovered.
+    /// Function that returns the finished and the total amount of work, in `unit`. The total may grow, if work is
+    /// discovered during the task.
     pub(crate) progress: &'a (dyn Fn() -> (u64, u64) + Sync),
 }
 
@@ -69,7 +69,7 @@ impl Drop for Progress<'_> {
     }
 }
 
-/// Waits for the end of the work, at most for `after`; returns true if the work has ended.
+/// Waits until the work ends, or at most the time `after`. Returns true if the work has ended.
 fn is_over(ended: &Receiver<()>, after: Duration) -> bool {
     ended.recv_timeout(after) != Err(RecvTimeoutError::Timeout)
 }
@@ -121,7 +121,7 @@ fn lines(work: ProgressTask<'_>, ended: &Receiver<()>) {
     }
 }
 
-/// Share of `done` in `all` in percent, rounded down, and 100 if there is nothing to do.
+/// Share of `done` in `all` in percent, rounded down; 100 if `all` is 0.
 pub(crate) fn percent(done: u64, all: u64) -> u128 {
     (u128::from(done) * 100).checked_div(u128::from(all)).unwrap_or(100)
 }

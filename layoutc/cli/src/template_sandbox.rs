@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 static IS_TRUSTED: AtomicBool = AtomicBool::new(false);
 
-/// Disables the sandbox, as the templates are trusted.
+/// Disables the sandbox, for templates that are trusted.
 pub(crate) fn trust() {
     IS_TRUSTED.store(true, Ordering::Relaxed);
 }
@@ -48,12 +48,12 @@ pub(crate) fn is_child() -> bool {
     std::env::var_os(MARK).is_some()
 }
 
-/// Runs the command line of this process in a child process with limited memory and time, which writes nothing
+/// Runs the command line of this process in a child process with limited memory and time. The child writes no files
 /// ([`is_child`]). Does nothing in such a child, or after [`trust`]. Errors that the child itself reports are ignored.
 ///
 /// # Errors
-/// Diagnostic `template::memory` if the child dies or exceeds the time limit, or a system error if it cannot
-/// be started.
+/// Diagnostic `template::memory` if the child dies or exceeds the time limit, or a system error if it cannot be
+/// started.
 pub(crate) fn dry_run_in_child() -> Result<(), CommandError> {
     if is_child() || IS_TRUSTED.load(Ordering::Relaxed) {
         return Ok(());

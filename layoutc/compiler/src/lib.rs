@@ -1,7 +1,7 @@
 //! Compiler from layout manifests to generated source. Reads no file, no clock and no environment.
 //!
-//! text → syntax ([`manifest`]) → model ([`check`]) → plan ([`plan`]) → source ([`emit`]). Each stage takes its input by
-//! reference, returns a new value and collects all diagnostics. [`run`] executes the plan of a tensor on buffers in
+//! text → syntax ([`manifest`]) → model ([`check`]) → plan ([`plan`]) → source ([`emit`]). Each stage takes its input
+//! by reference, returns a new value and collects all diagnostics. [`run`] executes the plan of a tensor on buffers in
 //! memory.
 //!
 //! ```

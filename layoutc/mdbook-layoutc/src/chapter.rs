@@ -14,11 +14,11 @@ use crate::html;
 /// CSS selector of mdBook's dark themes.
 const DARK: &str = ":is(.ayu,.coal,.navy)";
 
-/// Markdown of the chapter called `name`, with the rendered manifests and pictures in place of its KDL
-/// blocks.
+/// Markdown of the chapter `chapter`, in which each KDL block is replaced by its highlighted manifest and the picture
+/// that it requests. `name` is the file of the chapter, for messages.
 ///
 /// # Errors
-/// The error is the text of all errors in the chapter's blocks, ready to print.
+/// The text of all errors in the blocks of the chapter, as it is printed.
 pub(crate) fn draw_chapter(name: &str, chapter: &str) -> Result<String, String> {
     let blocks = fences(chapter);
     let (mut out, mut faults) = (String::new(), String::new());
@@ -60,8 +60,8 @@ pub(crate) fn draw_chapter(name: &str, chapter: &str) -> Result<String, String> 
     if faults.is_empty() { Ok(out) } else { Err(faults) }
 }
 
-/// Text of the error `undrawn` about the block `fence` of the chapter, whose text is `chapter` and whose file is
-/// `name`, ready to print.
+/// Text of the error `undrawn` about the block `fence` of the chapter, as it is printed. `chapter` is the text of the
+/// chapter, and `name` is its file.
 fn undrawn_message(
     undrawn: &DrawError,
     name: &str,
@@ -95,7 +95,8 @@ fn line(chapter: &str, byte: usize) -> usize {
     chapter.get(..byte).unwrap_or_default().matches('\n').count() + 1
 }
 
-/// Copy of a diagnostic with its locations in blocks converted to locations in the chapter, whose file is `name`.
+/// Copy of a diagnostic in which each location in a block is converted to a location in the chapter, whose file is
+/// `name`.
 fn moved(diagnostic: &Diagnostic, name: &str, blocks: ChapterFence<'_>) -> Diagnostic {
     let mut diagnostic = diagnostic.clone();
     for label in &mut diagnostic.labels {

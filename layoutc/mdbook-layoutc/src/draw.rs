@@ -1,4 +1,4 @@
-//! Drawing of the picture that a KDL block of a chapter requests: block and request to SVG.
+//! Drawing of the picture that a KDL block requests: from the block and its request to SVG.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,8 @@ use crate::fence::{CodeFence, PictureRequest};
 const NAMELESS: &str = "manifest.kdl";
 
 pub(crate) enum DrawError {
-    /// Invalid request of a block, as a message of one line.
+    /// The picture request of the block is invalid, for example if it names an unknown tensor. The field is a message
+    /// of one line.
     InvalidRequest(String),
     /// Errors in the manifest. A location names the file of a block (see [`ChapterFence::file`]) and byte offsets in
     /// the text of that block.
@@ -35,8 +36,8 @@ pub(crate) struct ChapterFence<'a> {
 }
 
 impl<'a> ChapterFence<'a> {
-    /// Block at the index `this` of `all`, together with all blocks and as a plain [`CodeFence`]; `None` beyond the
-    /// last block.
+    /// Pair of the KDL blocks `all` with `this` as the block to draw, and that block as a [`CodeFence`]; `None` if
+    /// `this` is not an index of `all`.
     pub(crate) fn at(all: &'a [CodeFence], this: usize) -> Option<(Self, &'a CodeFence)> {
         all.get(this).map(|fence| (Self { all, this }, fence))
     }
@@ -45,8 +46,8 @@ impl<'a> ChapterFence<'a> {
         self.all.get(self.this).and_then(CodeFence::path).unwrap_or(NAMELESS)
     }
 
-    /// Block that defines the file at `path`: the block to draw, else the last such block before it, else the first
-    /// after it; `None` if no block does.
+    /// Block that defines the file at `path`. It is the block to draw if that defines the file; else the last block
+    /// before it that does, else the first block after it that does. `None` if no block defines the file.
     pub(crate) fn file(&self, path: &str) -> Option<&'a CodeFence> {
         if path == self.name() {
             return self.all.get(self.this);
@@ -88,7 +89,7 @@ pub(crate) fn figure(
     selected(tensor, view, request).map(|picture| inline(&picture))
 }
 
-/// Picture of the requested slice of `tensor`, or of `view` if given. Symbols have their least values.
+/// Picture of the slice of `tensor` that `request` selects, or of `view` if given. Each symbol has its least value.
 fn selected(
     tensor: &Tensor,
     view: Option<&View>,

@@ -12,7 +12,9 @@ pub(crate) struct CodeFence {
     /// Info string of the block, which follows the opening fence.
     pub(crate) info: String,
     pub(crate) text: String,
-    /// Start offsets of the fragments of `text`, each as byte offset in `text` and in the chapter.
+    /// Pairs `(in_text, in_chapter)` of byte offsets, one for each fragment of `text` that is contiguous in the
+    /// chapter. Both are offsets of the start of the fragment. A block in a list or quotation has one fragment per
+    /// line.
     pieces: Vec<(usize, usize)>,
 }
 
@@ -70,7 +72,7 @@ pub(crate) struct PictureRequest {
     pub(crate) tensor: String,
     /// Names of the axes that are drawn down and across, in this order; empty for the last two axes.
     pub(crate) axes: Vec<String>,
-    /// Indices on other axes, each as `NAME=INDEX`.
+    /// Fixed indices on axes that are not drawn, each as `NAME=INDEX`.
     pub(crate) at: Vec<String>,
 }
 

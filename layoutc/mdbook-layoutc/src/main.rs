@@ -26,8 +26,8 @@ Usage: mdbook-layoutc                    reads [context, book] as JSON, writes t
 /// Name of the only renderer that the preprocessor supports.
 const RENDERER: &str = "html";
 
-/// Runs the preprocessor. The exit code is 1 for errors in the book, 2 for errors in the command line, 3 for
-/// system errors.
+/// Runs the preprocessor. The exit code is 1 for an error in the book or an unsupported renderer, 2 for an error in the
+/// command line, 3 for a system error.
 fn main() -> ExitCode {
     let args = std::env::args_os().skip(1);
     let args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
@@ -62,8 +62,8 @@ fn preprocess() -> ExitCode {
     }
 }
 
-/// JSON of the book with highlighted manifests and pictures, from the input of mdBook, the JSON list `[context, book]`.
-/// The error is the text of all errors in the blocks of the book.
+/// JSON of the book in which KDL blocks are replaced by highlighted manifests and pictures. `text` is the input from
+/// mdBook, the JSON list `[context, book]`. The error is the text of all errors in the blocks of the book.
 fn draw_book(text: &str) -> Result<String, String> {
     let unknown = |what: &str| format!("error: invalid input from mdBook: {what}\n");
     let (context, mut book): (Value, Value) =

@@ -3,12 +3,13 @@
 use std::env;
 use std::time::SystemTime;
 
-/// True if `LAYOUTC_FULL=1` requests the long campaigns.
+/// True if the environment variable `LAYOUTC_FULL` is `1`, which requests the long test campaigns with more random
+/// cases.
 pub fn is_full() -> bool {
     env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1")
 }
 
-/// Number of cases that a test runs: `full` in the long campaigns, else `ordinary`.
+/// Number of cases that a test runs: `full` in the long test campaigns ([`is_full`]), else `ordinary`.
 pub fn cases<N>(ordinary: N, full: N) -> N {
     if is_full() { full } else { ordinary }
 }

@@ -103,9 +103,9 @@ pub const HOSTILE: &[(&str, &str)] = &[
     ("200,000 nots", ""),
 ];
 
-/// Names of the templates that no bound of the renderer stops: they take memory or time before the template engine
-/// counts a step, or exhaust the stack of its parser. The command line therefore renders a project's templates in a
-/// child process with limits first.
+/// Names of the templates in [`HOSTILE`] that no bound of the renderer stops: they take memory or time before the
+/// template engine counts a step, or exhaust the stack of its parser. The command line therefore renders a project's
+/// templates in a child process with limits first.
 pub const CONFINED: &[&str] = &[
     "a concatenation",
     "a sum of texts",
@@ -120,8 +120,8 @@ pub const CONFINED: &[&str] = &[
     "200,000 nots",
 ];
 
-/// Names of the templates that render without an error, as they only give a clamped width, a sorted list of two, or 60
-/// MB of text.
+/// Names of the templates in [`HOSTILE`] that render without an error: their results are an indentation of a clamped
+/// width, a sorted list of two entries, and 60 MB of text.
 pub const FINE: &[&str] = &["indent", "nested lists sorted", "raw text in loops"];
 
 /// Text of the template called `name` in [`HOSTILE`], where a long text is generated; empty if no template has the

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::campaign;
 
-/// Time limit of a single operation that a test waits for.
+/// Time limit for an event or operation that a test waits for, such as the output of a process.
 pub const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// Calls `poll` until it returns a value; panics after [`TIME_LIMIT`] with the name `what` of the awaited

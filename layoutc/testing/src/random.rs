@@ -21,7 +21,7 @@ impl<T> Integer for T where
 pub struct Random(u64);
 
 impl Random {
-    /// Generator with this seed.
+    /// Generator whose sequence is determined by `seed`.
     pub fn new(seed: u64) -> Self {
         let mut mixed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -29,7 +29,7 @@ impl Random {
         Self((mixed ^ (mixed >> 31)) | 1)
     }
 
-    /// Random 64 bits, each of which is equally likely to be 0 or 1.
+    /// Random number of 64 bits, each of which is equally likely to be 0 or 1.
     pub fn bits(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -42,7 +42,7 @@ impl Random {
     pub fn below<N: Integer>(&mut self, bound: N) -> N {
         let Ok(bound) = bound.try_into() else { panic!("a bound is positive") };
         let bits = self.bits();
-        // The low bits of the product are the weak ones.
+        // The low bits of the generator's output are less random than the high bits.
         let bits = if bound <= 1 << 32 { bits >> 16 } else { bits };
         let Ok(number) = N::try_from(bits % bound.max(1)) else { panic!("less than the bound") };
         number

@@ -1,4 +1,5 @@
-//! Extents of storage axes: proofs that the indices of a map are inside them, or an element whose index is not.
+//! Extents of storage axes. An index of a map is proven to be inside the extent of its storage axis, or refuted by an
+//! element whose index is outside. [`BuildError::Unbounded`] reports an index for which neither succeeds.
 
 use alloc::vec::Vec;
 
@@ -12,9 +13,15 @@ use crate::prove::difference_bounds::interval_of_index;
 use crate::prove::{EnumerationDomain as Points, Extremes, extremes, value_of};
 
 impl LayoutBuilder {
-    /// Extent of the storage axis of map item `k`: the stated extent, or the greatest value of `index`, the index over
-    /// `Var::Axis`, plus 1. An error if the index is not proven to be in `0..extent`. Sets `explained` if the stated
-    /// extent accounts for padding: written for an index other than one axis, or larger than needed.
+    /// Extent of the storage axis that `item`, at position `k` of its map, defines: the extent that the item states or,
+    /// without one, the upper bound of its index plus 1. The bound is computed on the index as written: `e % 4` has the
+    /// extent 4 for any `e`. `index` is the index of the item over `Var::Axis`. Sets `explained` to true if the stated
+    /// extent accounts for padding: it is larger than needed, or the user wrote it for an index other than a single
+    /// axis.
+    ///
+    /// # Errors
+    /// [`BuildError::Negative`], [`BuildError::ExtentTooSmall`] or [`BuildError::Unbounded`] if `index` is not proven
+    /// to be in `0..extent`.
     pub(super) fn extent(
         &self,
         k: usize,
@@ -56,8 +63,9 @@ impl LayoutBuilder {
         Some(Interval { low: Poly::zero(), high: extent.plus(-1).ok()? })
     }
 
-    /// Positions and extents of the logical axes that an index reads, and of all axes that conditions of the domain
-    /// connect to them; `None` if the index reads a symbol or an extent is symbolic.
+    /// Pair `(axes, extents)`. `axes` are the positions, ascending, of the logical axes that `index` reads and of those
+    /// that domain conditions connect to these. `extents` are the extents of `axes`. `None` if `index` reads a symbol,
+    /// or if one of the extents is symbolic.
     fn box_of(&self, index: &Expr) -> Option<(Vec<usize>, Vec<i128>)> {
         let (mut axes, mut extents) = (Vec::new(), Vec::new());
         for var in index.vars() {
@@ -144,8 +152,8 @@ impl LayoutBuilder {
     }
 }
 
-/// Logical indices at corners of the shape `extents` under the values `symbols`: all axes at 0, each axis alone at
-/// its last index, and all axes at their last index.
+/// Logical indices at corners of the shape `extents` under the values `symbols`: all axes at 0, each axis alone at its
+/// last index, and all axes at their last index. For the extents 2 and 3: `[0, 0]`, `[1, 0]`, `[0, 2]` and `[1, 2]`.
 fn corner_elements(extents: &[Expr], symbols: &[i128]) -> Vec<Vec<i128>> {
     let last = |extent: &Expr| extent.evaluate(&|var| value_of(var, &[], symbols));
     let last: Vec<i128> = extents.iter().map(|extent| last(extent).unwrap_or(1) - 1).collect();

@@ -32,9 +32,10 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Build`] unless each physical index of `inner` stays within an axis of this layout,
-    /// [`Error::OuterDomain`], [`Error::OuterShards`], [`Error::Compare`] if the two layouts declare a symbol
-    /// differently.
+    /// [`Error::Build`] if `inner` has another number of physical axes than this layout has logical axes, or if a
+    /// physical index of `inner` leaves the extent of the logical axis of this layout; [`Error::OuterDomain`] or
+    /// [`Error::OuterShards`] if this layout is restricted to a domain or places several shards in one memory;
+    /// [`Error::Compare`] if the two layouts declare a symbol differently.
     pub fn compose(&self, inner: &Self) -> Result<Self, Error> {
         if self.domain.is_some() {
             return Err(Error::OuterDomain);
@@ -89,8 +90,9 @@ impl Layout {
 }
 
 impl LayoutBuilder {
-    /// Builder whose finished layout is `layout`, a proven layout without a domain; [`Error::OuterShards`] if `layout`
-    /// places several shards in one memory.
+    /// Builder with the symbols, axes, storage indices, separators and placement options of `layout`, a proven layout
+    /// without a domain. The outer layout of a composition is continued from this state. [`Error::OuterShards`] if
+    /// `layout` places several shards in one memory.
     fn of(layout: &Layout) -> Result<Self, Error> {
         let demands = layout.demands.clone().ok_or(Error::OuterShards)?;
         Ok(Self {
@@ -123,8 +125,9 @@ fn all_symbols(outer: &Layout, inner: &Layout) -> Result<Vec<Symbol>, CompareErr
     Ok(symbols)
 }
 
-/// Item of an index map with the name and extent of `axis`. Its index is `index` with `Var::Axis(k)` or
-/// `Var::Physical(k)` renamed to `Var::Storage(k)`.
+/// Item of an index map with the name and extent of `axis`. Its index is `index` with `Var::Axis(k)` and
+/// `Var::Physical(k)` renamed to `Var::Storage(k)`, the variable of an index map for the axis `k` that it is applied
+/// to.
 fn item(index: &Expr, axis: &Axis) -> Result<MapItem, ExprError> {
     let index = index.substitute(&|var| match var {
         Var::Axis(k) | Var::Physical(k) => Some(Expr::var(Var::Storage(k))),

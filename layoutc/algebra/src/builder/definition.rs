@@ -144,7 +144,7 @@ impl Layout {
             let pitch = number(pitch)?.max(1);
             let index = rest / pitch;
             rest %= pitch;
-            // Slots between the end of a row and the next.
+            // Offsets between the end of a row and the start of the next one are padding.
             if index >= number(extent)? {
                 return Ok(None);
             }
@@ -153,8 +153,9 @@ impl Layout {
         Ok(self.element_at(&physical, &[])?)
     }
 
-    /// True if every logical index has the same physical index in both layouts, for all values of the symbols;
-    /// `None` if that is not decided. [`compare`] also returns the first index at which the layouts differ.
+    /// Comparison of two layouts at all logical indices, for all values of the symbols. `Some(true)` if each index has
+    /// equal physical indices and equal offsets in both layouts, `Some(false)` if an index has not, `None` if neither
+    /// is proven. [`compare`] also returns the first index at which the layouts differ.
     ///
     /// ```
     /// use layoutc_algebra::{Error, Layout};

@@ -46,8 +46,8 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Least and greatest value `[low, high]` of one side of a condition over all logical indices, domain or not.
-    /// Generated code evaluates the side in 64 bits, so that every subexpression must fit.
+    /// Inclusive bounds `[low, high]` of `side`, a side of a comparison, over all logical indices, also those outside
+    /// the domain. Generated code evaluates the side in 64 bits, so that every subexpression must fit.
     ///
     /// # Errors
     /// [`BuildError::Uncounted`] if the side contains a symbol or an axis of symbolic extent; [`ExprError::Overflow`]
@@ -79,9 +79,10 @@ impl LayoutBuilder {
         Ok([low, high])
     }
 
-    /// Number of logical indices at which all `conditions` are non-negative, over symbols, and one such index
-    /// (meaningless if the number is 0). The number is a product over groups of axes that share conditions;
-    /// [`BuildError::Uncounted`] if a group has symbols in its conditions or extents, or too many indices to enumerate.
+    /// Pair `(number, index)` for the logical indices at which all `conditions` are non-negative. `number` is their
+    /// number, an expression over symbols: the product of the numbers of all groups of axes that share conditions.
+    /// `index` is one of the logical indices, and arbitrary if `number` is 0. [`BuildError::Uncounted`] if a group with
+    /// conditions has symbols in its conditions or extents, or too many indices to enumerate.
     fn counted(&self, conditions: &[Expr]) -> Result<(Expr, Vec<i128>), BuildError> {
         let mut elements = Expr::constant(1);
         let mut element = alloc::vec![0; self.logical.len()];
@@ -157,9 +158,9 @@ impl LayoutBuilder {
         self.domain.as_ref().map_or(Ok(true), |domain| domain.predicate.evaluate(&at))
     }
 
-    /// Extent of a storage index that reads several axes connected by conditions of the domain: the maximum of the
-    /// index over the domain plus 1. `None` for any other index, or if the maximum cannot be enumerated; the extent is
-    /// then that over all logical indices.
+    /// Extent of a storage axis that the domain limits: the maximum of its index `index` over the elements, plus 1.
+    /// `None` if domain conditions connect no two axes that `index` reads, or if the elements cannot be enumerated; the
+    /// caller then uses the extent over all logical indices.
     pub(super) fn reached(&self, index: &Expr) -> Result<Option<Expr>, BuildError> {
         let reads = |axis: &&usize| {
             u32::try_from(**axis).is_ok_and(|axis| index.mentions(&|var| var == Var::Axis(axis)))
@@ -172,8 +173,9 @@ impl LayoutBuilder {
         Ok(Some(Expr::constant(greatest.max(-1).saturating_add(1))))
     }
 
-    /// Layout of all logical indices, finished with the arguments of [`Self::finish`] and restricted to the domain
-    /// after its proof; `None` if there is no domain, or if the unrestricted layout is not proven injective without
+    /// Layout derived from the layout of all logical indices: that layout is finished with the arguments of
+    /// [`Self::finish`], then restricted to the domain. The restriction of an injective layout needs no proof of its
+    /// own. `None` if there is no domain, or if the layout of all logical indices is not proven injective without
     /// enumeration.
     pub(super) fn of_box(
         &self,

@@ -1,4 +1,4 @@
-//! Error of the construction of layouts, [`BuildError`].
+//! Errors of layout construction.
 
 use alloc::vec::Vec;
 
@@ -10,33 +10,34 @@ use crate::step::StepError;
 /// Error from applying a step to a layout under construction.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BuildError {
-    /// A step changes the axes after separators, or sets strides or further separators.
+    /// Axis separators are set already, and a step changes the axes, sets strides or sets further separators.
     #[error("axes cannot change after separators")]
     AfterSeparators,
-    /// A step changes, groups, aligns or rounds the axes after explicit strides, or sets strides again.
+    /// Explicit strides are set already, and a step changes, groups, aligns or rounds the axes, or sets strides again.
     #[error("axes cannot change or be grouped after strides")]
     AfterStrides,
-    /// A step changes the axes after an alignment or rounding, or swizzles a layout with an aligned first element.
+    /// An alignment or rounding is set already, and a step changes the axes; or the first element is aligned already,
+    /// and a step swizzles the layout.
     #[error("axes cannot change after an alignment")]
     AfterAlign,
-    /// A step changes the axes, the strides, the rounding or the alignment of the first element after a swizzle, or
-    /// swizzles again.
+    /// A swizzle is set already, and a step changes the axes, the strides, the rounding or the alignment of the first
+    /// element, or swizzles the layout again.
     #[error("axes and strides cannot change after a swizzle")]
     AfterSwizzle,
     /// The number of explicit strides differs from the number of storage axes.
     #[error("{given} strides for {axes} axes")]
     StrideCount {
-        /// Number of strides given.
+        /// Number of strides in the arguments of the step.
         given: usize,
-        /// Number of storage axes.
+        /// Number of current storage axes, which is the number of strides required.
         axes: usize,
     },
     /// The number of indices of a window differs from the number of logical axes of its base layout.
     #[error("window with {given} indices for {axes} axes")]
     WindowRank {
-        /// Number of indices given.
+        /// Number of indices given for the window.
         given: usize,
-        /// Number of logical axes of the base layout.
+        /// Number of logical axes of the base layout, which is the number of indices required.
         axes: usize,
     },
     /// An explicit stride is negative for some values of the symbols.
@@ -50,27 +51,29 @@ pub enum BuildError {
     Negative {
         /// Position in the map of the item with the negative index, from 0.
         item: usize,
-        /// Logical index, one value per logical axis, at which the index of the map is negative.
+        /// Logical index, one value per logical axis, outermost first, at which the index of this map item is negative.
         witness: Vec<i128>,
-        /// Value of the index at `witness`, for sample values of the symbols if extents are symbolic.
+        /// Value of the item's index at `witness`, which is negative; for sample values of the symbols if extents are
+        /// symbolic.
         value: i128,
     },
-    /// The stated extent of a map item is too small for the item's index, such as 4 for `i` with extent 8.
+    /// The stated extent of a map item, which defines one storage axis, is too small for the item's index, such as 4
+    /// for `i` with extent 8.
     #[error("the stated extent is too small: an index is {value}")]
     ExtentTooSmall {
-        /// Position of the item in the map, from 0.
+        /// Position in the map of the item with this index, from 0.
         item: usize,
-        /// Logical index, one value per logical axis, at which the index of the item is `value`.
+        /// Logical index, one value per logical axis, outermost first, at which the index of this map item is `value`.
         witness: Vec<i128>,
-        /// Value of the index at `witness`.
+        /// Value of the item's index at `witness`, which is not below the stated extent.
         value: i128,
-        /// Smallest sufficient extent, over symbols.
+        /// Smallest extent that is sufficient for the item's index, an expression over symbols.
         needed: Expr,
     },
     /// An index of a map is neither proven to be in `0..extent` nor refuted by a logical index.
     #[error("the index is not proven to stay within its extent")]
     Unbounded {
-        /// Position of the item in the map, from 0.
+        /// Position in the map of the item with this index, from 0.
         item: usize,
     },
     /// No logical index satisfies the conditions of the domain.
@@ -80,13 +83,13 @@ pub enum BuildError {
     /// connect axes with more index tuples than are enumerated.
     #[error("the elements could not be counted")]
     Uncounted,
-    /// The number of elements or bytes exceeds 64 bits for some values of the symbols.
+    /// The number of elements of the layout, or its size in bytes, exceeds 64 bits for some values of the symbols.
     #[error("the tensor does not fit 64 bits")]
     Size,
     /// The arguments of a step are invalid, such as the name of an unknown axis.
     #[error(transparent)]
     Step(#[from] StepError),
-    /// An expression is too large, or a value is out of range.
+    /// An index, extent or stride of the layout is too large an expression, or a value overflows.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }

@@ -13,7 +13,8 @@ use crate::normal_form::poly::monomial::Atom;
 use crate::normal_form::simplify::Facts;
 use crate::prove::order;
 
-/// Values of the targets of the proof (storage indices or offset) at a slot, over `Var::Physical`, and conditions
+/// Inverse of the placement at a slot, over `Var::Physical`. `targets` are the values that the targets of the proof
+/// (the storage indices, or the offset) have for an element in the slot. `conditions` are comparisons
 /// `(left, op, right)` that hold on every slot with an element.
 pub(super) struct InverseTargets {
     pub(super) targets: Vec<Expr>,
@@ -21,10 +22,10 @@ pub(super) struct InverseTargets {
 }
 
 impl LayoutBuilder {
-    /// Positions of the storage axes, in descending order of their explicit strides, if strides or extents are
-    /// symbolic and the strides nest: each stride exceeds the largest offset that the axes with smaller strides
-    /// reach. Axes of extent 1 are omitted. `None` without symbols or explicit strides, with leading slots, or if
-    /// the strides are not proven to nest.
+    /// Positions of the storage axes in descending order of their explicit strides, without axes of extent 1, if the
+    /// strides nest: each exceeds the largest offset that all axes with smaller strides reach together. `None` if this
+    /// is not proven, if no stride or extent is symbolic, if there are no explicit strides, or if there are leading
+    /// slots.
     pub(super) fn nested_storage_order(
         &self,
         placement: &MemoryPlacement,
@@ -45,8 +46,10 @@ impl LayoutBuilder {
         Ok(order.map(|order| order.into_iter().filter_map(named).collect()))
     }
 
-    /// Values of the targets of `claimed` at a slot, and conditions that hold if the slot has an element, over
-    /// `Var::Physical`. `groups` are the position ranges of the storage axes of each physical axis.
+    /// Inverse of `placement` for the targets of `claimed`. Storage indices are quotients of a physical index by the
+    /// strides, each of the remainder that the previous one leaves: for the strides 32, 4 and 1, `p0 // 32`,
+    /// `p0 % 32 // 4` and `p0 % 4`. The offset as a target is `p0` itself. `groups[g]` is the range of positions of the
+    /// storage axes that form physical axis `g`.
     pub(super) fn inverse_targets(
         &self,
         placement: &MemoryPlacement,
@@ -82,15 +85,16 @@ impl LayoutBuilder {
                     *target = index;
                 }
             }
-            // A group without axes has a single slot, 0.
+            // A physical axis without storage axes has a single slot, at index 0.
             conditions.push((rest, CompareOp::Eq, Expr::constant(0)));
         }
         Ok(InverseTargets { targets, conditions })
     }
 
-    /// Predicate over the physical indices that is true exactly on slots with an element: the logical index `inverse`
-    /// of the slot is in the logical shape, and the targets of `claimed` there equal those of the slot in `readers`.
-    /// `facts` are the ranges of the physical indices and symbols.
+    /// Predicate over the physical indices that is true exactly on slots with an element. It requires that the
+    /// conditions of `readers` hold, that the logical index `inverse` of the slot is in the logical shape, and that the
+    /// targets of `claimed` have at this index the values that `readers` computes from the slot. `facts` are the ranges
+    /// of the physical indices and symbols.
     pub(super) fn predicate(
         &self,
         inverse: &[Expr],
@@ -122,8 +126,8 @@ impl LayoutBuilder {
     }
 }
 
-/// Simplified form of `left op right`; `None` if the comparison is proven to hold on every slot. `remembering` contains
-/// the ranges of the physical indices and symbols.
+/// Simplified form of `left op right`, with constants on the right: `p0 - 5 >= 0` becomes `p0 >= 5`. `None` if the
+/// comparison is proven to hold on every slot. `remembering` contains the ranges of the physical indices and symbols.
 fn simplify_comparison(
     left: &Expr,
     op: CompareOp,
@@ -139,7 +143,7 @@ fn simplify_comparison(
     if op == CompareOp::Eq {
         return Ok(Some(equation(difference, left, right, remembering)?));
     }
-    // The rendered form may simplify further.
+    // A second normalization, of the rendered difference, may prove the comparison.
     if always(&facts.normalize(&difference)?, op, facts)? {
         return Ok(None);
     }
@@ -160,7 +164,7 @@ fn simplify_comparison(
     Ok(Some(ExprComparison { left: facts.render(&left)?, op, right: facts.render(&right)? }))
 }
 
-/// True if `difference op 0` is proven for every slot.
+/// True if the comparison `difference op 0` is proven for all physical indices and symbols in the ranges of `facts`.
 fn always(difference: &Poly, op: CompareOp, facts: &Facts) -> Result<bool, ExprError> {
     match op {
         CompareOp::Eq => Ok(difference.is_zero()),

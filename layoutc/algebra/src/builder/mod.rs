@@ -220,7 +220,8 @@ impl LayoutBuilder {
     }
 }
 
-/// Expression `map[k]` for `Var::Storage(k)`; `None` for any other variable.
+/// Expression that is substituted for `var` when maps are composed: `map[k]` for `Var::Storage(k)`, `None` for any
+/// other variable.
 fn current(var: Var, map: &[Expr]) -> Option<Expr> {
     match var {
         Var::Storage(k) => map.get(usize::try_from(k).ok()?).cloned(),
@@ -228,16 +229,17 @@ fn current(var: Var, map: &[Expr]) -> Option<Expr> {
     }
 }
 
-/// Checks that separators after the axes at the positions `after`, among `rank` axes, are ascending and leave no
-/// group empty.
+/// Checks the separators of a map with `rank` items. `after` contains the positions of the items that a separator
+/// follows; they must be ascending without repetition, and the last one must be below `rank - 1`.
+/// [`BuildError::EmptyGroup`] otherwise.
 fn check_separators(after: &[usize], rank: usize) -> Result<(), BuildError> {
     let ascending = after.windows(2).all(|pair| pair.first() < pair.last());
     let inside = after.last().is_none_or(|last| last + 1 < rank);
     if ascending && inside { Ok(()) } else { Err(BuildError::EmptyGroup) }
 }
 
-/// Checks that the product of the extents, and the size of that many elements in bytes, fit 64 bits for all values
-/// of the symbols.
+/// Checks that the product of the extents, and the size of that many elements in bytes, fit 64 bits for all values of
+/// the symbols. [`BuildError::Size`] otherwise.
 fn check_size<'a>(
     extents: impl Iterator<Item = &'a Expr>,
     element_bits: u32,

@@ -22,7 +22,9 @@ pub enum ElementRegroup {
     Split(i128),
 }
 
-/// Error from joining or splitting elements. `lanes` is the number of narrow elements per wide element.
+/// Error from joining or splitting elements. `lanes` is the number of narrow elements per wide element. The contiguous
+/// storage axis is the one of stride 1; the contiguous logical axis is the one along which each step advances the index
+/// of that storage axis by 1.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RegroupError {
     /// No storage axis has stride 1, or no step along a logical axis advances the index along that storage axis by
@@ -32,7 +34,7 @@ pub enum RegroupError {
     /// The extent of the contiguous logical axis is not a multiple of the number of lanes.
     #[error("the extent of axis {axis} is not a multiple of {lanes}")]
     Extent {
-        /// Position of the contiguous logical axis.
+        /// Position of the contiguous logical axis, from 0, outermost first.
         axis: usize,
         /// Number of narrow elements per wide element.
         lanes: i128,
@@ -41,7 +43,7 @@ pub enum RegroupError {
     /// number of lanes.
     #[error("the elements along axis {axis} are not contiguous runs of {lanes}")]
     NotContiguous {
-        /// Position of the contiguous logical axis.
+        /// Position of the contiguous logical axis, from 0, outermost first.
         axis: usize,
         /// Number of narrow elements per wide element.
         lanes: i128,
@@ -50,7 +52,7 @@ pub enum RegroupError {
     /// elements.
     #[error("the stride of `{axis}` is not a multiple of {lanes}")]
     Stride {
-        /// Name of the storage axis.
+        /// Name of the storage axis with this stride.
         axis: String,
         /// Stride of the axis in narrow elements, over symbols.
         stride: Expr,
@@ -78,15 +80,16 @@ pub enum RegroupError {
     /// The layout has leading slots that align the first element.
     #[error("leading slots align the first element")]
     Origin,
-    /// An expression is too large, or a value is out of range.
+    /// An index or stride of the new layout is too large an expression, or a value overflows.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
 impl LayoutBuilder {
-    /// Reinterprets the memory with wider or narrower elements. Returns the new layout, and the position of the
-    /// logical axis whose extent changes, the one along the last storage axis of stride 1. When four f32 are joined,
-    /// `c` of extent 128 becomes extent 32, and index `c` covers the former indices `4 * c` to `4 * c + 3`.
+    /// Reinterprets the memory with elements of another size. Returns the pair `(builder, axis)`: `builder` is the
+    /// layout with the new elements, and `axis` is the position of the contiguous logical axis (see [`RegroupError`]),
+    /// whose extent changes. When four f32 are joined, `c` of extent 128 becomes extent 32, and index `c` covers the
+    /// former indices `4 * c` to `4 * c + 3`.
     ///
     /// # Errors
     /// [`RegroupError`].
@@ -139,7 +142,7 @@ impl LayoutBuilder {
                     let demands = self.demands.widened(run, lanes, &self.facts)?;
                     return Ok((LayoutBuilder { demands, ..changed }, axis));
                 }
-                // Report the error of the innermost axis.
+                // If no axis qualifies, the error of the innermost logical axis is reported.
                 Err(RegroupError::Expr(error)) => return Err(error.into()),
                 Err(error) if refused == RegroupError::NoAxis => refused = error,
                 Err(_) => {}
@@ -161,9 +164,10 @@ impl LayoutBuilder {
         Ok((LayoutBuilder { demands, ..changed }, axis))
     }
 
-    /// Builder with `value` substituted for the logical axis `axis` in every index. `extent` maps the old extents of
-    /// `axis` and of the storage axis `run` to new ones, and `index` maps the index of `run` after the substitution.
-    /// The placement options are unchanged.
+    /// Builder in which the extents of the logical axis `axis` and of the storage axis `run` are changed to
+    /// `extent(old)`. In every storage index, `value` is substituted for the logical axis; the index along `run` is
+    /// then changed to `index(old)`. The placement options are unchanged. A join of 4 elements along `c` has the value
+    /// `4 * c`, and divides the extents and the index by 4.
     fn with_axis_replaced(
         &self,
         axis: usize,
@@ -211,9 +215,10 @@ impl LayoutBuilder {
         vars.into_iter().filter_map(axis).collect()
     }
 
-    /// Checks that `lanes` consecutive elements along the logical axis `axis`, from a multiple of `lanes` on, are
-    /// consecutive along the storage axis `run`, also from a multiple of `lanes` on, and have equal indices along all
-    /// other storage axes. Returns [`RegroupError::Extent`] or [`RegroupError::NotContiguous`] otherwise.
+    /// Checks that elements can be joined along the logical axis `axis`: the `lanes` elements from a multiple of
+    /// `lanes` on have consecutive indices along the storage axis `run`, the first of which is also a multiple of
+    /// `lanes`, and equal indices along all other storage axes. [`RegroupError::Extent`] if `lanes` does not divide the
+    /// extent of `axis`, [`RegroupError::NotContiguous`] if another check fails.
     fn check_contiguous(&self, axis: usize, run: usize, lanes: i128) -> Result<(), RegroupError> {
         let extent =
             self.logical.get(axis).map(|a| a.extent.clone()).ok_or(RegroupError::NoAxis)?;
@@ -253,8 +258,9 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Position of the logical axis whose step from index 0 to 1 advances the index of the storage axis by 1. If the
-    /// storage index is constant, position of the last logical axis of extent 1. `None` if there is no such axis.
+    /// Position of the innermost logical axis whose step from index 0 to 1 advances the index along the storage axis at
+    /// position `storage` by 1. If that index reads no axis, the position of the innermost logical axis of extent 1.
+    /// `None` if there is no such axis.
     fn unit_stride_axis(&self, storage: usize) -> Result<Option<usize>, ExprError> {
         let Some(index) = self.map.get(storage) else { return Ok(None) };
         let facts = Facts::new(&self.symbols);

@@ -10,14 +10,15 @@ use crate::layout::swizzle::Swizzle;
 use crate::normal_form::simplify::Facts;
 
 impl LayoutBuilder {
-    /// True if the storage axis at this position has extent 1.
+    /// True if the storage axis at position `storage` has extent 1.
     pub(super) fn is_single(&self, storage: usize) -> bool {
         self.storage.get(storage).is_some_and(|axis| axis.extent.as_const() == Some(1))
     }
 
-    /// Checks that the strides of all storage axes except `run`, the extent of `run` and the last physical extent are
-    /// multiples of `lanes`, so that they are whole numbers of wide elements. `placement` is in narrow elements, and
-    /// `run` is the position of the contiguous storage axis.
+    /// Checks that the strides of all storage axes except `run` are multiples of `lanes`, so that they are whole
+    /// numbers of wide elements, and likewise the extent of `run` and the last physical extent. `placement` is in
+    /// narrow elements, and `run` is the position of the contiguous storage axis. [`RegroupError::Stride`] or
+    /// [`RegroupError::StorageExtent`] otherwise.
     pub(super) fn check_divisible(
         &self,
         placement: &MemoryPlacement,
@@ -54,7 +55,10 @@ impl LayoutBuilder {
     }
 
     /// Checks that two placements describe the same memory: `longer` in wide elements, and `shorter` in narrow
-    /// elements, `lanes` per wide one. `run` is the position of the contiguous storage axis.
+    /// elements, `lanes` per wide one. In `shorter`, the last physical extent, the pitches of the other physical axes,
+    /// and the strides of the last group except that of `run` must be `lanes` times as large; all other extents and
+    /// strides must be equal. `run` is the position of the contiguous storage axis. [`RegroupError::StorageExtent`] or
+    /// [`RegroupError::Stride`] otherwise.
     pub(super) fn check_placements_agree(
         &self,
         shorter: &MemoryPlacement,
@@ -97,9 +101,10 @@ impl LayoutBuilder {
 }
 
 impl PlacementOptions {
-    /// Placement options converted to elements `lanes` times as wide: explicit strides are divided by `lanes`, except
-    /// the stride 1 of the contiguous storage axis at the position `run`; the rounding of the last extent and the
-    /// swizzle count wide elements. [`RegroupError::Swizzled`] if the swizzle has no equivalent in wide elements.
+    /// Placement options for elements `lanes` times as wide. Explicit strides are divided by `lanes`, except the stride
+    /// 1 of the contiguous storage axis at the position `run`. The rounding of the last extent and the swizzle are
+    /// converted to count wide elements. [`RegroupError::Swizzled`] if `lanes` is not a power of two, or if the swizzle
+    /// moves bits of the index within a wide element.
     pub(super) fn widened(
         &self,
         run: usize,
@@ -113,10 +118,10 @@ impl PlacementOptions {
         Ok(Self { swizzle, ..self.with_element_bits(run, bits, tail, &change)? })
     }
 
-    /// Placement options converted to narrower elements, `lanes` per former element: explicit strides are multiplied by
-    /// `lanes`, except the stride 1 of the contiguous storage axis at the position `run`; the rounding of the last
-    /// extent and the swizzle count narrow elements. [`RegroupError::Swizzled`] if the swizzle has no equivalent in
-    /// narrow elements.
+    /// Placement options for narrower elements, `lanes` per former element. Explicit strides are multiplied by `lanes`,
+    /// except the stride 1 of the contiguous storage axis at the position `run`. The rounding of the last extent and
+    /// the swizzle are converted to count narrow elements. [`RegroupError::Swizzled`] if `lanes` is not a power of two,
+    /// or if the swizzle exceeds the range of [`Swizzle`].
     pub(super) fn narrowed(
         &self,
         run: usize,
@@ -130,9 +135,9 @@ impl PlacementOptions {
         Ok(Self { swizzle, ..self.with_element_bits(run, bits, tail, &change)? })
     }
 
-    /// Swizzle for another element size: `moved` computes the new base from the old base and log2 of `lanes`. `None` if
-    /// there is no swizzle; [`RegroupError::Swizzled`] if `lanes` is not a power of two or the new base leaves its
-    /// range.
+    /// Swizzle for wider or narrower elements, which differ by the factor `lanes`. Its base is `moved(base, n)`, where
+    /// `n` is log2 of `lanes`: `base - n` for wider elements. `None` if there is no swizzle. [`RegroupError::Swizzled`]
+    /// if `lanes` is not a power of two, or if the new base leaves its range.
     fn rescaled_swizzle(
         &self,
         lanes: i128,

@@ -6,7 +6,8 @@ use crate::layout::swizzle::Swizzle;
 use crate::layout::{Layout, ProofMethod};
 use crate::prove::{InjectivityError, check};
 
-/// Layout `before` with the index along its last physical axis swizzled, verified by the proof checker.
+/// Layout `before` with the index along its last physical axis swizzled. [`InjectivityError::Certificate`] if the proof
+/// checker does not accept the result.
 pub(super) fn swizzle_layout(before: &Layout, swizzle: Swizzle) -> Result<Layout, FinishError> {
     let axes = before.facts()?;
     let slots = physical_facts(&before.symbols, &before.physical_shape)?;
@@ -15,15 +16,15 @@ pub(super) fn swizzle_layout(before: &Layout, swizzle: Swizzle) -> Result<Layout
     if check::check_swizzle(before, &simple).is_ok() {
         return Ok(simple);
     }
-    // If the checker cannot follow the simplified form, leave the swizzle unsimplified.
+    // The checker cannot follow the simplified expressions: use the swizzled expressions without simplification.
     let plain = |expr: &Expr| Ok(expr.clone());
     let layout = with_swizzle(before, swizzle, &plain, &plain)?;
     check::check_swizzle(before, &layout).map_err(InjectivityError::Certificate)?;
     Ok(layout)
 }
 
-/// Layout `before` with the index along its last physical axis swizzled, without a check. `index` simplifies
-/// expressions over logical axes, `slot` expressions over physical indices.
+/// Layout `before` with the index along its last physical axis swizzled, without a check. The resulting expressions are
+/// simplified: by the function `index` over logical axes, and by the function `slot` over physical indices.
 pub(super) fn with_swizzle(
     before: &Layout,
     swizzle: Swizzle,

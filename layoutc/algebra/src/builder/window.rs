@@ -9,9 +9,9 @@ use crate::map::{IndexMap, MapItem};
 use crate::symbol::{Axis, Symbol};
 
 impl LayoutBuilder {
-    /// View of the memory of this layout with other logical axes. `map` has one index per logical axis of this
-    /// layout, over the new axes: `Var::Storage(k)` is `axes[k]`. `symbols` starts with the symbols of this
-    /// layout.
+    /// View of the memory of this layout with the logical axes `axes`. `map` has one index per logical axis of this
+    /// layout, over the new axes: `Var::Storage(k)` is `axes[k]`. With the map `(k, c) -> (2 * k, c)`, element `(k, c)`
+    /// of the view is element `(2 * k, c)` of this layout. `symbols` starts with the symbols of this layout.
     ///
     /// # Errors
     /// [`BuildError::WindowRank`]; [`BuildError::Negative`], [`BuildError::ExtentTooSmall`] and

@@ -13,7 +13,7 @@ use super::tuple::IntTuple;
 /// before it. The result is `1:0` if the layout has a single index.
 ///
 /// # Errors
-/// [`CuteError::Unverified`] if the check of the result fails, which no known layout does.
+/// [`CuteError::Unverified`] if the check of the result fails; no layout is known for which it does.
 pub fn coalesce(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     let modes = fused(&a.flat());
     if !is_same(&a.flat(), &modes) {
@@ -53,8 +53,9 @@ pub(super) fn fused(modes: &[CuteMode]) -> Vec<CuteMode> {
     fused
 }
 
-/// True if two lists of modes give the same offset for every index. The lists are split at common extents and
-/// compared; the result may be false for equal maps if the extents have no common refinement.
+/// True if two lists of modes are proven to have equal offsets for every index below their size. Both lists are split
+/// at common extents, and the strides are compared. False does not refute equality: the extents may have no common
+/// refinement.
 fn is_same(first: &[CuteMode], second: &[CuteMode]) -> bool {
     let long = |modes: &[CuteMode]| -> Vec<CuteMode> {
         modes.iter().copied().filter(|mode| mode.extent > 1).rev().collect()

@@ -43,8 +43,8 @@ pub fn complement(a: &CuteLayout, cotarget: Option<i128>) -> Result<CuteOutcome,
 }
 
 /// Complement as CuTe computes it, without a check that it covers `0..cotarget`: as many copies of A as fit in every
-/// gap between its modes, then copies until `cotarget` is reached or exceeded. [`CuteError::Overlap`] if modes of A
-/// interleave.
+/// gap between its modes, then copies until `cotarget` is reached or exceeded. For `4:2` and 24, these are `2:1` and
+/// `3:8`. [`CuteError::Overlap`] if modes of A interleave.
 pub(super) fn places(a: &CuteLayout, cotarget: i128) -> Result<CuteLayout, CuteError> {
     if cotarget < 1 {
         return Err(CuteError::Cotarget { cotarget });
@@ -64,8 +64,8 @@ pub(super) fn places(a: &CuteLayout, cotarget: i128) -> Result<CuteLayout, CuteE
     CuteLayout::of_modes(&fused(&modes))
 }
 
-/// Number of elements from 0 on that copies of A at the offsets of `places` cover without a hole; an error if two
-/// copies share an element.
+/// Number of elements from 0 on that copies of A at the offsets of `places` cover without a hole: 24 for `4:2` and
+/// `(2,3):(1,8)`. [`CuteError::Overlap`] if two copies share an element.
 pub(super) fn covered(a: &CuteLayout, places: &CuteLayout) -> Result<i128, CuteError> {
     let mut chain = by_stride(a);
     chain.extend(places.flat().into_iter().filter(|mode| mode.extent > 1));

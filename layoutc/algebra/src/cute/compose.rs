@@ -23,8 +23,9 @@ use super::{CuteOutcome, Tiler, reference};
 /// reports it.
 ///
 /// # Errors
-/// [`CuteError::Uneven`] and [`CuteError::Dependent`] if no layout of the shape of B is A after B,
-/// [`CuteError::Unverified`], [`CuteError::Size`].
+/// [`CuteError::Uneven`] if a mode of B cannot be split as A requires, [`CuteError::Dependent`] if the modes of B
+/// cannot be composed together: no layout of the shape of B is then A after B. [`CuteError::Unverified`],
+/// [`CuteError::Size`].
 pub fn compose(a: &CuteLayout, b: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     match composed(a, b) {
         Ok(layout) => {
@@ -50,8 +51,9 @@ pub fn compose_by(a: &CuteLayout, tiler: &Tiler) -> Result<CuteOutcome, CuteErro
     }
 }
 
-/// Applies `one` to each top-level mode of the layout and the entry of `parts` at its position. Modes whose entry is
-/// `None` or absent are unchanged. [`CuteError::Rank`] if there are more entries than modes.
+/// Applies `one` to each top-level mode `k` of the layout and `parts[k]`, such as a tiler, and collects the resulting
+/// modes in one layout. Modes whose entry is `None` or absent are unchanged. [`CuteError::Rank`] if there are more
+/// entries than modes.
 pub(super) fn by_mode<T>(
     a: &CuteLayout,
     parts: &[Option<T>],
@@ -119,8 +121,8 @@ fn cut_mode(outer: &[CuteMode], mode: CuteMode) -> Result<Vec<CuteMode>, CuteErr
     Ok(modes)
 }
 
-/// Number of leading indices of a mode over which the offset of A (`outer`) grows by a constant step. The mode has
-/// at least two indices.
+/// Number of leading indices of a mode over which the offset of A (`outer`) grows by a constant step: 2 for the mode
+/// `6:3` in A with the modes `6:8` and `2:2`, where index 6 carries. The mode has at least two indices.
 fn run(outer: &[CuteMode], mode: CuteMode) -> Result<i128, CuteError> {
     let step = value(outer, mode.stride).ok_or(CuteError::Size)?;
     let is_even = |c: i128| {
@@ -142,8 +144,8 @@ fn run(outer: &[CuteMode], mode: CuteMode) -> Result<i128, CuteError> {
     Ok(c.min(mode.extent))
 }
 
-/// Adds to `leaves` the modes of `result`, each with its extent, its stride in the index of A (from `inner`, the
-/// modes of B) and its stride in the result.
+/// Adds the modes of `result` to `leaves`, for [`check_composition`]. Each has its extent, its stride in the result,
+/// and its stride in the index of A, which follows from `inner`, the modes of B.
 fn pair(inner: &ModeTree, result: &ModeTree, leaves: &mut Vec<InnerMode>) {
     match (inner, result) {
         (ModeTree::List(inner), ModeTree::List(result)) => {
@@ -156,7 +158,7 @@ fn pair(inner: &ModeTree, result: &ModeTree, leaves: &mut Vec<InnerMode>) {
                 reach = reach.saturating_mul(extent);
             }
         }
-        // `cut` preserves the lists of B.
+        // Impossible: `cut` returns a list for every list of B.
         (ModeTree::List(_), ModeTree::Mode(_)) => {}
     }
 }
@@ -171,8 +173,8 @@ pub(super) fn inner_composition(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLa
     })
 }
 
-/// Error of a composition of A after B, with two additions: the result of CuTe itself, if it is wrong, and a
-/// coalesced B for which the composition exists.
+/// Error of a composition of A after B, in which the fields `peer` and `merged` are set: the result of CuTe itself, if
+/// it is wrong, and the coalesced B with its composition, if that exists.
 fn explain_failure(error: CuteError, a: &CuteLayout, b: &CuteLayout) -> CuteError {
     let peer = || reference::wrong_reference_result(a, b).map(Box::new);
     let merged = || {

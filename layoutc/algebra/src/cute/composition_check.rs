@@ -61,8 +61,9 @@ pub(super) fn check_composition(
     Ok(Agreement::Equal)
 }
 
-/// Number of steps of stride `reach` in the index of `outer` after which one of its digits carries first; `None` if no
-/// digit ever carries. The last digit, which grows past its extent, never carries.
+/// Number of steps of stride `reach` in the index of `outer` after which one of its digits carries first: 2 for the
+/// stride 3 and modes of the extents 6 and 2. `None` if no digit ever carries. The last digit, which grows past its
+/// extent, never carries.
 pub(super) fn steps_to_carry(outer: &[CuteMode], reach: i128) -> Option<i128> {
     let bounded = outer.split_last().map_or(&[][..], |(_, bounded)| bounded);
     let pairs = bounded.iter().zip(digits(outer, reach));
@@ -94,7 +95,8 @@ fn compare(outer: &[CuteMode], leaves: &[InnerMode], at: &[i128]) -> Result<Agre
 fn first_carry(outer: &[CuteMode], leaves: &[InnerMode]) -> Option<Vec<i128>> {
     let bounded = outer.split_last().map_or(&[][..], |(_, bounded)| bounded);
     let columns: Vec<Vec<i128>> = leaves.iter().map(|leaf| digits(outer, leaf.reach)).collect();
-    // Greatest value of each digit: free modes contribute their maximum, fixed ones their coordinate.
+    // Greatest value of each digit: a mode of B whose coordinate is not determined yet contributes its maximum, any
+    // other mode its coordinate.
     let mut most: Vec<i128> = bounded.iter().map(|_| 0).collect();
     for (leaf, column) in leaves.iter().zip(&columns) {
         add(&mut most, column, leaf.extent - 1);

@@ -36,13 +36,13 @@ pub enum RemainderPolicy {
 }
 
 /// Divides A into tiles. The modes of the result are those of the tile and those of the grid of tiles, grouped as
-/// `kind` says. The result is a permutation of the elements of A if the tiler divides their number. Modes without a
-/// tiler belong to the grid.
+/// `kind` states. The result is a permutation of the elements of A if the tiler divides their number; otherwise
+/// `rounding` decides between an error and padding. Modes without a tiler belong to the grid.
 ///
 /// # Errors
 /// [`CuteError::Rounds`] if tiles would cover elements that do not exist, [`CuteError::Repeats`] for a tiler with a
-/// stride of 0, [`CuteError::Overlap`] and [`CuteError::Uncovered`] for one whose copies do not tile, and those of
-/// [`super::compose_by`].
+/// stride of 0, [`CuteError::Overlap`] and [`CuteError::Uncovered`] for one whose copies overlap or leave holes, and
+/// the errors of [`super::compose_by`].
 pub fn divide(
     a: &CuteLayout,
     tiler: &Tiler,

@@ -50,9 +50,9 @@ pub enum CuteError {
     /// A coordinate is outside the shape, or not nested like the shape.
     #[error("`{coordinate}` is not a coordinate of the shape `{shape}`")]
     Coordinate {
-        /// Coordinate as it was given.
+        /// Coordinate in the argument of the operation.
         coordinate: IntTuple,
-        /// Shape of the layout.
+        /// Shape of the layout, to which the coordinate does not fit.
         shape: IntTuple,
     },
     /// A tiler or profile has more modes than the layout.
@@ -69,7 +69,7 @@ pub enum CuteError {
     /// The cotarget of a complement is below 1.
     #[error("the cotarget is {cotarget}, expected at least 1")]
     Cotarget {
-        /// Cotarget as it was given.
+        /// Cotarget in the argument of the operation.
         cotarget: i128,
     },
     /// A mode of B cannot be split for A: the offsets of A along the mode grow by a constant step for a number of
@@ -99,11 +99,11 @@ pub enum CuteError {
         "A after B has no layout of the shape of B: at {index} it is {right}, but the sum of the modes is {given}"
     )]
     Dependent {
-        /// First index at which the only possible result is wrong.
+        /// First index at which the only layout that could be the result is wrong.
         index: i128,
         /// Correct offset, `A(B(index))`.
         right: i128,
-        /// Offset that the only possible result gives at `index`.
+        /// Offset of `index` in the only layout that could be the result.
         given: i128,
         /// Result of CuTe itself for A after B; `None` if CuTe has no result, or its result is not proven wrong.
         peer: Option<Box<CuteReferenceResult>>,
@@ -127,15 +127,15 @@ pub enum CuteError {
         "the result could not be verified: carries cancel so far, and {size} indices are too many to enumerate"
     )]
     Unverified {
-        /// Number of indices to enumerate.
+        /// Number of indices that would have to be enumerated, more than [`ENUMERATED`](super::ENUMERATED).
         size: i128,
     },
     /// Two modes interleave, so that copies of the layout would share elements.
     #[error("`{second}` starts below the end of `{first}`: copies of the layout overlap")]
     Overlap {
-        /// Mode with the smaller stride.
+        /// The one of the two modes that has the smaller stride.
         first: CuteMode,
-        /// Mode with the larger stride.
+        /// The one of the two modes that has the larger stride.
         second: CuteMode,
     },
     /// No copy of the layout can fill an element below the cotarget.
@@ -153,7 +153,7 @@ pub enum CuteError {
     /// A tiler has a mode of stride 0, which visits each element several times.
     #[error("mode `{mode}` repeats each element {} times", mode.extent)]
     Repeats {
-        /// Mode with stride 0.
+        /// Mode of the tiler that has stride 0.
         mode: CuteMode,
     },
     /// Two indices of the layout have the same offset.
@@ -169,16 +169,16 @@ pub enum CuteError {
     /// Neither of two strides is a multiple of the other, and no left inverse is known for such a layout.
     #[error("the strides of `{first}` and `{second}` do not divide each other")]
     Strides {
-        /// Mode with the smaller stride.
+        /// The one of the two modes that has the smaller stride.
         first: CuteMode,
-        /// Mode with the larger stride.
+        /// The one of the two modes that has the larger stride.
         second: CuteMode,
     },
     /// The tiles of a division cover elements that do not exist (see
     /// [`RemainderPolicy::Refuse`](super::RemainderPolicy::Refuse)).
     #[error("`{tiler}` does not divide {size_in} elements: its tiles cover {size_out}")]
     Rounds {
-        /// Number of elements of the layout.
+        /// Number of elements of the layout that is divided.
         size_in: i128,
         /// Number of elements that the tiles cover, which is the size of the result of CuTe.
         size_out: i128,
@@ -255,24 +255,24 @@ pub enum CuteNote {
         /// First element that neither A nor a copy of A covers.
         element: i128,
     },
-    /// A and its complement cover more elements than the cotarget.
+    /// A and its complement together cover more elements than the cotarget requires.
     ExcessCover {
-        /// Number of covered elements.
+        /// Number of elements that the layout and its complement cover.
         covered: i128,
         /// Number of elements that should be covered.
         cotarget: i128,
     },
     /// Two modes of a product with a tiler of modes interleave, so that copies overlap.
     Overlap {
-        /// Mode with the smaller stride.
+        /// The one of the two modes that has the smaller stride.
         first: CuteMode,
-        /// Mode with the larger stride.
+        /// The one of the two modes that has the larger stride.
         second: CuteMode,
     },
     /// The tiles of a division cover elements that do not exist (see
     /// [`RemainderPolicy::Pad`](super::RemainderPolicy::Pad)).
     Rounded {
-        /// Number of elements of the layout.
+        /// Number of elements of the layout that is divided.
         size_in: i128,
         /// Number of elements that the tiles cover.
         size_out: i128,

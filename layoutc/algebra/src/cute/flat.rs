@@ -14,7 +14,7 @@ pub struct CuteMode {
 }
 
 impl CuteMode {
-    /// Mode `1:0`, which has a single index.
+    /// Mode `1:0`: extent 1 and stride 0, so that it has a single index.
     pub(super) const UNIT: Self = Self { extent: 1, stride: 0 };
 
     pub(super) fn new(extent: i128, stride: i128) -> Self {

@@ -12,8 +12,9 @@ use super::flat::{self, CuteMode};
 use super::layout::CuteLayout;
 use crate::expr::gcd;
 
-/// Right inverse R with `A(R(i)) = i` for all `i` below the size of R. It consists of the modes of A that
-/// form a compact chain from stride 1 on, and is `1:0` if no mode has stride 1.
+/// Right inverse R with `A(R(i)) = i` for all `i` below the size of R: `(8,4):(4,1)` for `(4,8):(8,1)`. R has one mode
+/// for each mode of A in the compact chain of modes that starts at stride 1. It has the extent of this mode, and the
+/// weight of this mode in the index of A as its stride. R is `1:0` if no mode has stride 1.
 ///
 /// # Errors
 /// [`CuteError::Size`], [`CuteError::Unverified`].
@@ -41,8 +42,8 @@ pub fn right_inverse(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
 /// Left inverse R with `R(A(i)) = i` for all indices `i` of A.
 ///
 /// # Errors
-/// [`CuteError::NotInjective`] if two indices share an offset, [`CuteError::Strides`] if two strides do not divide each
-/// other (no rule is known for these), [`CuteError::Size`], [`CuteError::Unverified`].
+/// [`CuteError::NotInjective`] if two indices share an offset, [`CuteError::Strides`] if neither of two
+/// strides divides the other (no rule is known for these), [`CuteError::Size`], [`CuteError::Unverified`].
 pub fn left_inverse(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     let layout = match by_complement(a)? {
         Some(layout) => layout,
@@ -75,7 +76,8 @@ fn by_complement(a: &CuteLayout) -> Result<Option<CuteLayout>, CuteError> {
 }
 
 /// Left inverse of a layout A with holes, for strides each of which divides the next. Its extents are the ratios of
-/// adjacent strides of A, and its strides are the weights of the modes of A in the index.
+/// adjacent strides of A, and its strides are the weights of the modes of A in the index: `(2,4,3):(0,1,4)` for
+/// `(4,3):(2,8)`.
 fn by_ratios(a: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let sorted = sorted(a)?;
     let mut modes = Vec::new();
@@ -96,8 +98,9 @@ fn by_ratios(a: &CuteLayout) -> Result<CuteLayout, CuteError> {
     CuteLayout::of_modes(&modes)
 }
 
-/// Pairs of a mode of A, with extent above 1, and its weight in the index, sorted by stride.
-/// [`CuteError::NotInjective`] if a mode has stride 0, or two modes alone reach an offset in two ways.
+/// Pairs `(mode, weight)`, sorted by the stride of the mode. `mode` is a mode of A with extent above 1; `weight` is the
+/// weight of its digit in the index. [`CuteError::NotInjective`] if a mode has stride 0, or if an index that advances
+/// along one mode has the same offset as an index that advances along another mode, as 2 and 4 in `(4,3):(3,6)`.
 fn sorted(a: &CuteLayout) -> Result<Vec<(CuteMode, i128)>, CuteError> {
     let modes = a.flat();
     let mut sorted: Vec<(CuteMode, i128)> =
@@ -122,8 +125,8 @@ fn sorted(a: &CuteLayout) -> Result<Vec<(CuteMode, i128)>, CuteError> {
     Ok(sorted)
 }
 
-/// Error with two indices of A that have the same offset; `None` if there are none, or more than [`ENUMERATED`]
-/// indices.
+/// [`CuteError::NotInjective`] with the first two indices of A that have the same offset. `None` if no two indices
+/// have, or if A has more than [`ENUMERATED`] indices, which are then not examined.
 fn shared(a: &CuteLayout) -> Result<Option<CuteError>, CuteError> {
     if a.size() > ENUMERATED {
         return Ok(None);

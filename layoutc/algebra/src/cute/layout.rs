@@ -42,7 +42,7 @@ impl ModeTree {
         }
     }
 
-    /// Trees of the top-level modes; a single mode is the only one.
+    /// Top-level modes of the tree, each as a tree; for a tree of a single mode, that tree alone.
     pub(super) fn parts(&self) -> &[Self] {
         match self {
             Self::Mode(_) => core::slice::from_ref(self),

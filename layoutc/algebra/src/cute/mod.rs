@@ -51,10 +51,10 @@ pub use text::{
 };
 pub use tuple::IntTuple;
 
-/// Verified result of an operation on CuTe layouts, with notes.
+/// Result of an operation on CuTe layouts, verified against the definition of the operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CuteOutcome {
-    /// Resulting layout.
+    /// Layout that the operation computes.
     pub layout: CuteLayout,
     /// Notes on properties of the result that may be unexpected; empty in the usual case.
     pub notes: Vec<CuteNote>,

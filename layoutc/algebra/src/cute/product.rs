@@ -13,8 +13,8 @@ use super::{CuteOutcome, Tiler};
 /// Grouping of the modes of a product, for A with modes m, n and B with modes M, N.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProductGrouping {
-    /// Modes of A in one group, modes of the copies in a second one, for a single layout B: `((m,n),(M,N))`. Each mode
-    /// of A with its own copies, for a tiler of modes: `((m,M),(n,N))`.
+    /// For a single layout B, modes of A in one group, modes of the copies in a second one: `((m,n),(M,N))`. For a
+    /// tiler of modes, each mode of A in a group with its own copies: `((m,M),(n,N))`.
     Logical,
     /// Modes of A in one group, modes of the copies in a second one, also for a tiler of modes: `((m,n),(M,N))`.
     Zipped,

@@ -33,9 +33,10 @@ impl DigitReader<'_> {
         Ok(span)
     }
 
-    /// Longest run of leading digits of a chain that occur in `terms` with weights proportional to those in the
-    /// chain; `None` for fewer than two. Returns the digits, and the weights of the last of them in the chain and in
-    /// `terms`.
+    /// Longest run of leading digits of `chain` that occur in `terms` with weights proportional to those in the chain.
+    /// Returns `(digits, weight, unit)`: the positions of the digits, the weight of the last one in the chain, and its
+    /// weight in `terms`. For a chain with the weights 12, 4 and 1 whose digits have the weights 24, 8 and 3 in
+    /// `terms`, the run has two digits, `weight` is 4, and `unit` is 8. `None` for fewer than two digits.
     fn high_run(&self, chain: &Chain, terms: &[(usize, i128)]) -> Option<(Vec<usize>, i128, i128)> {
         let mut run = Vec::new();
         let mut lowest: Option<(i128, i128)> = None;
@@ -59,7 +60,7 @@ impl DigitReader<'_> {
     }
 }
 
-/// Widens the bounds `span`, least and greatest value, of a sum by a term `weight * value` with `value` in
+/// Widens the bounds `span` of a sum, its least and greatest value, by a further term `weight * value` with `value` in
 /// `0..=most`.
 fn reach(span: &mut (i128, i128), most: i128, weight: i128) -> Result<(), ExprError> {
     let reach = most.checked_mul(weight).ok_or(ExprError::Overflow)?;

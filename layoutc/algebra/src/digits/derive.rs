@@ -19,11 +19,11 @@ const MAX_BITS: u32 = 120;
 /// the field are 0, or 1 if `turned` is true.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct BitField {
-    /// Position of the lowest bit of the field in the value.
+    /// Position of the lowest bit of the field in the value; 0 is the least significant bit.
     start: u32,
     /// Number of bits of the field.
     bits: u32,
-    /// Positions of the digits whose XOR is the field, ascending.
+    /// Positions in `digits` of the digits whose XOR is the field, ascending.
     of: Vec<usize>,
     turned: bool,
 }
@@ -82,10 +82,11 @@ impl DigitReader<'_> {
         Ok(Ok(sum(&form, &above, 1)?))
     }
 
-    /// Splits `form` at the number `n` of bits of `most`: `(high, low)` with `form = high + low`, where `2^n` divides
-    /// `high` and `low` is in `0..2^n`. For a value `v` in `least..=most`, `form ^ v` is then `high + (low ^ v)`, and
-    /// `form & v` is `low & v`. With `most` 7, `8*a + b` is split into `8*a` and `b` if `b` is below 8. Returns
-    /// `(0, form)` if the terms below `2^n` may leave `0..2^n`, `least` is negative, or `n` is at least [`MAX_BITS`].
+    /// Splits `form`, an operand of `^` or `&` whose other operand `v` is in `least..=most`. Returns `(high, low)` with
+    /// `form = high + low`, where `2^n` divides `high`, `low` is in `0..2^n`, and `n` is the number of bits of `most`.
+    /// Then `form ^ v` is `high + (low ^ v)`, and `form & v` is `low & v`. With `most` 7, `8*a + b` is split into `8*a`
+    /// and `b` if `b` is below 8. Returns `(0, form)` if the terms below `2^n` may leave `0..2^n`, `least` is negative,
+    /// or `n` is at least [`MAX_BITS`].
     fn beyond(
         &self,
         form: &LinearForm,
@@ -107,11 +108,11 @@ impl DigitReader<'_> {
         Ok((LinearForm { constant: above, terms: high }, low))
     }
 
-    /// Disjoint bit fields whose sum is `form`, lowest first; `None` if `form` is not such a sum, or has more than
-    /// [`MAX_BITS`] bits.
+    /// Disjoint bit fields whose sum is `form`, lowest first: for `9*d` with a digit `d` below 8, the field `d` at bit
+    /// 0 and again at bit 3. `None` if `form` is not such a sum, or has more than [`MAX_BITS`] bits.
     fn fields(&self, form: &LinearForm) -> Result<Option<Vec<BitField>>, ExprError> {
         let mut form = form.clone();
-        // Subdivided digits are replaced by their parts.
+        // Subdivided digits are replaced by the digits of the chains that subdivide them.
         while let Some(cut) = self.expand_heaviest_digit(&form, i128::MAX)? {
             form = cut;
         }
@@ -153,7 +154,8 @@ impl DigitReader<'_> {
         Ok(apart.then_some(fields))
     }
 
-    /// Positions of the digits whose XOR is the digit at position `digit`; `digit` alone if it is not an XOR.
+    /// Positions in `digits` of the digits whose XOR is the digit at position `digit`; `digit` alone if that digit is
+    /// not an XOR.
     fn members(&self, digit: usize) -> Vec<usize> {
         match self.derived.iter().find(|(made, _)| *made == digit) {
             Some((_, DerivedDigit::Parity(of))) => of.clone(),
@@ -161,8 +163,9 @@ impl DigitReader<'_> {
         }
     }
 
-    /// Splits constant fields at the bit positions `edges`. If an edge is inside a field that is not constant,
-    /// returns a request to split the first digit of that field there.
+    /// Fields of the list `fields`, with each constant field split at the bit positions `edges` that lie inside it. If
+    /// an edge lies inside a field that is not constant, returns a request to split the first digit of that field at
+    /// the edge instead.
     fn aligned(&self, fields: &[BitField], edges: &[u32]) -> Result<Vec<BitField>, Refinement> {
         let mut out = Vec::new();
         for field in fields {
@@ -245,8 +248,8 @@ impl DigitReader<'_> {
         Ok(Some(LinearForm { constant: 0, terms: alloc::vec![(digit, 1)] }))
     }
 
-    /// Position of the derived digit with the definition `made` and `extent` values, which is added if there is none
-    /// yet.
+    /// Position in `digits` of the derived digit that is defined by `made` and takes `extent` values. The digit is
+    /// added if there is none with this definition.
     pub(super) fn made_digit(
         &mut self,
         made: DerivedDigit,
@@ -262,8 +265,8 @@ impl DigitReader<'_> {
 }
 
 /// Form congruent to `form` modulo `k`, with its constant and weights in `0..k`. `made` contains the derived digits by
-/// position: a digit that is a sum is replaced by this sum, and a remainder `x % m` by `x` if the result stays
-/// congruent.
+/// position. A digit that is a sum is replaced by this sum, and a remainder `x % m` of weight `w` by `x` if `k` divides
+/// `w * m`: `3 * (x % 4)` becomes `3*x` modulo 12.
 pub(crate) fn modulo(
     form: &LinearForm,
     k: i128,

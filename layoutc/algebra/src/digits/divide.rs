@@ -9,9 +9,9 @@ use crate::expr::{BinOp, ExprError};
 use crate::normal_form::poly::Poly;
 
 impl DigitReader<'_> {
-    /// `form // k` or `form % k` as a weighted sum of digits, depending on `op`. If the current digits do not
-    /// suffice, returns the refinement that would help, or adds a derived digit if none would. `x` is the polynomial
-    /// that equals `form`, or `None` if it must not get a chain of its own.
+    /// Quotient `form // k` or remainder `form % k`, depending on `op`, as a weighted sum of digits. If the current
+    /// digits do not suffice, returns the refinement that makes them suffice, or adds a derived digit if no refinement
+    /// does. `x` is the polynomial that equals `form`; with `None`, no chain is requested for the value.
     pub(super) fn part(
         &mut self,
         op: BinOp,
@@ -46,9 +46,10 @@ impl DigitReader<'_> {
         Ok(Ok(if op == BinOp::Mod { rest } else { quotient }))
     }
 
-    /// Decomposes a form over the digits of one axis, one of whose weights exceeds `k`, into `(whole, rest)` with
-    /// `form = k * whole + rest`, if splitting the axis then makes `rest // k` a sum of digits:
-    /// `9*i // 2 = 4*i + i // 2`. `None` otherwise.
+    /// Pair `(whole, rest)` with `form = k * whole + rest`, where each weight of `form` is divided by `k`:
+    /// `9*i // 2 = 4*i + i // 2`. All digits of `form` must belong to one axis, and `k` must divide all weights except
+    /// one. This weight `w` must exceed `k`, and `w % k` must divide `k`, so that a split of the axis makes `rest // k`
+    /// a sum of digits. `None` otherwise.
     fn scaled_axis(&self, form: &LinearForm, k: i128) -> Option<(LinearForm, LinearForm)> {
         let plan = self.plan_of(form.terms.first()?.0)?;
         let is_of_axis = |digit: usize| {
@@ -70,9 +71,9 @@ impl DigitReader<'_> {
         Some((part(constant.div_euclid(k), &|w| w / k), part(constant.rem_euclid(k), &|w| w % k)))
     }
 
-    /// True if the terms of `form` whose weights `k` does not divide can reach `k` however their digits are split or
-    /// reflected, so that `request` cannot make the quotient of these terms by `k` constant. False if a fusion
-    /// applies.
+    /// True if splits and reflections of digits cannot make `rest // k` constant, where `rest` is the sum of the terms
+    /// of `form` whose weights `k` does not divide: it has several terms, and can reach `k` however their digits are
+    /// split. The caller then does not apply `request`. False if `request` is a fusion, or a fusion applies to `form`.
     fn is_unsplittable(&self, request: &Refinement, form: &LinearForm, k: i128) -> bool {
         if matches!(request, Refinement::Fuse(_))
             || !matches!(self.fusion(form), Refinement::Impossible)
@@ -88,7 +89,7 @@ impl DigitReader<'_> {
         rest.len() > 1 && least.fold(0_i128, i128::saturating_add) >= k
     }
 
-    /// True if [`refine`] can apply the refinement with progress, tried on a copy of the plans.
+    /// True if [`refine`] can apply `request` and makes progress by it, tried on a copy of the plans.
     pub(super) fn is_effective(&self, request: &Refinement) -> bool {
         refine(&mut self.plans.to_vec(), request, self.extents)
     }
@@ -118,8 +119,8 @@ impl DigitReader<'_> {
         }
     }
 
-    /// True if the refinement is a split at a weight that is a multiple of the next smaller weight of its chain and
-    /// divides the next larger one.
+    /// True if `request` is a split at a weight that is a multiple of the next smaller weight of its chain and a proper
+    /// divisor of the next larger one (see [`ChainPlan::split_position`](super::refine::ChainPlan::split_position)).
     fn nests(&self, request: &Refinement) -> bool {
         match request {
             Refinement::Split(plan, weight) => {
@@ -160,7 +161,7 @@ impl DigitReader<'_> {
         if rest.terms.iter().any(|(_, weight)| k % weight != 0) {
             return self.fusion(form);
         }
-        // Split a digit that crosses a multiple of `k` there.
+        // A digit whose term crosses a multiple of `k` is split at this multiple.
         for (digit, weight) in &rest.terms {
             let greatest = self.greatest(*digit);
             let crosses = k % weight == 0 && *weight < k && greatest >= k / weight;
@@ -217,8 +218,9 @@ impl DigitReader<'_> {
     }
 
     /// Request to fuse the longest sequence of chains whose factors in `form` (see [`Self::unit`]) are row-major: each
-    /// factor is that of the next chain times the number of values of the next chain. [`Refinement::Impossible`] for
-    /// fewer than two chains.
+    /// factor is that of the next chain times the number of values of the next chain. For the chains of `h`, `w` with 4
+    /// and 8 values, `16*h + 2*w` has the factors 16 = 2 * 8 and 2. [`Refinement::Impossible`] if the longest sequence
+    /// has fewer than two chains.
     fn fusion(&self, form: &LinearForm) -> Refinement {
         let mut units: Vec<(usize, i128)> = (0..self.chains.len())
             .filter_map(|chain| Some((chain, self.unit(form, chain)?)))
@@ -243,8 +245,9 @@ impl DigitReader<'_> {
         if plans.len() > 1 { Refinement::Fuse(plans) } else { Refinement::Impossible }
     }
 
-    /// Positive factor `u` such that every digit of the chain has weight `u * w` in `form`, where `w` is its weight
-    /// in the chain. `None` if there is no such factor, or the chain does not count up from 0.
+    /// Positive factor `u` such that every digit of the chain at position `chain` has weight `u * w` in `form`, where
+    /// `w` is the weight of the digit in the chain. `None` if there is no such factor, or the chain does not count up
+    /// from 0.
     fn unit(&self, form: &LinearForm, chain: usize) -> Option<i128> {
         if !self.plans.get(*self.planned.get(chain)?)?.is_plain() {
             return None;
@@ -258,8 +261,8 @@ impl DigitReader<'_> {
         (all && unit > 0).then_some(unit)
     }
 
-    /// Number of values of the chain at position `chain`: the product of the extents of the axes that it encodes.
-    /// `None` if an extent is symbolic, or the product overflows.
+    /// Number of values of the chain at position `chain` of `chains`: the product of the extents of the axes that the
+    /// chain encodes. `None` if an extent is symbolic, or the product overflows.
     fn count(&self, chain: usize) -> Option<i128> {
         let axes = &self.chains.get(chain)?.axes;
         axes.iter().try_fold(1_i128, |n, axis| n.checked_mul(self.extents.get(*axis)?.as_const()?))

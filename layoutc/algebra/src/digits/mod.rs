@@ -76,8 +76,9 @@ pub struct LinearForm {
 }
 
 impl LinearForm {
-    /// Pair `(quotient, rest)` with `self = k * quotient + rest`: the quotient receives the terms whose weights `k`
-    /// divides, and the constant divided by `k`.
+    /// Pair `(quotient, rest)` with `self = k * quotient + rest`, for `k >= 1`. The quotient receives the terms whose
+    /// weights `k` divides, and `constant // k` rounded down. The rest receives the other terms, and a constant in
+    /// `0..k`. `8*d0 + 3*d1 - 1` by 4 gives `(2*d0 - 1, 3*d1 + 3)`.
     pub(crate) fn split(&self, k: i128) -> (Self, Self) {
         let mut whole = Self { constant: self.constant.div_euclid(k), terms: Vec::new() };
         let mut rest = Self { constant: self.constant.rem_euclid(k), terms: Vec::new() };
@@ -97,11 +98,12 @@ pub enum DerivedDigit {
     /// Value of this non-negative sum, which a chain of its own subdivides: `i + j` where the targets contain
     /// `(i + j) // 6` and `(i + j) % 6`.
     Sum(LinearForm),
-    /// XOR of the two or more digits at these positions, ascending. Each has as many bits as the derived digit.
+    /// XOR of the two or more digits at these positions in [`Digits::digits`], ascending. Each of these digits has as
+    /// many bits as the derived digit.
     Parity(Vec<usize>),
     /// Remainder `form % modulus`. The constant and the weights of the form are in `0..modulus`.
     Residue(LinearForm, i128),
-    /// Quotient `form // divisor` of a non-negative form.
+    /// Quotient `form // divisor` of a form that is never negative.
     Quotient(LinearForm, i128),
     /// Position along the Hilbert curve of a grid of the cell in this row and column, both inside the grid.
     Hilbert(CurveGrid, LinearForm, LinearForm),
@@ -125,7 +127,8 @@ pub enum DerivedDigit {
 pub struct Digits {
     /// All digits, of axes and derived ones: `Var::Digit(k)` is `digits[k]`.
     pub digits: Vec<Digit>,
-    /// All chains. Each logical axis is encoded by exactly one chain.
+    /// All chains: those that encode logical axes, and those that subdivide a digit. Each logical axis is encoded by
+    /// exactly one chain.
     pub chains: Vec<Chain>,
     /// Pairs of a position in `digits` and the definition of the derived digit there. A definition uses no derived
     /// digit that comes later.
@@ -143,7 +146,7 @@ const MAX_ROUNDS: usize = 256;
 /// of two, as `i` in `i ^ j` and `i // 3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BitSplit {
-    /// Splits the axis at its divisors.
+    /// Splits the axis at the numbers by which it is divided.
     AtDivisors,
     /// Splits the axis at powers of two only. A value that contains the axis and is divided by another number
     /// becomes a derived digit.
@@ -151,8 +154,9 @@ pub enum BitSplit {
 }
 
 /// Computes the normal form of `targets`, index expressions over the axes at the positions `axes` in `extents`. `facts`
-/// are the ranges of these axes and of the symbols. `None` if no normal form is found, or if `bits` is
-/// [`BitSplit::AtBits`] and no bits of an axis are operands.
+/// are the ranges of these axes and of the symbols. `None` if no normal form is found. Also `None` if `bits` is
+/// [`BitSplit::AtBits`] and no axis occurs in an operand of an XOR or a mask, because [`BitSplit::AtDivisors`] then
+/// gives the same result.
 ///
 /// # Errors
 /// [`ExprError`] when a constant leaves the integer range.

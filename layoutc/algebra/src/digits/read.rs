@@ -1,5 +1,5 @@
-//! One attempt to write the targets (index expressions) as weighted sums of the digits of the current chain plans.
-//! [`DigitReader`] returns the sums, or a [`Refinement`] of the plans to apply before the next attempt.
+//! One attempt to write the targets, the index expressions of a proof, as weighted sums of the digits of the current
+//! chain plans. [`DigitReader`] returns the sums, or a [`Refinement`] of the plans to apply before the next attempt.
 
 use alloc::vec::Vec;
 
@@ -12,17 +12,22 @@ use crate::normal_form::poly::monomial::Atom;
 use crate::normal_form::simplify::Facts;
 
 pub(super) struct DigitReader<'a> {
+    /// Plans of all chains, which the attempt does not change.
     pub(super) plans: &'a [ChainPlan],
+    /// Extents of all logical axes, over symbols.
     pub(super) extents: &'a [Expr],
     facts: &'a Facts,
-    /// True while an operand of an XOR or of a bit mask is read.
+    /// True while the reader is inside an operand of an XOR or of a bit mask.
     pub(super) is_bitwise: bool,
-    /// Dividends of the targets that are divided in several ways, and so need chains of their own, and the axes that
-    /// must be split into bits.
+    /// Sums that the targets divide more than once, such as `z` in `z // 6` and `z % 6`, and axes whose bits are
+    /// operands of an XOR or a mask. Each such sum gets a chain of its own; each such axis is split at powers of two
+    /// only.
     pub(super) uses: &'a SharedDividends,
+    /// Digits added so far, of the chains and derived ones: `Var::Digit(k)` is `digits[k]`.
     pub(super) digits: Vec<Digit>,
     /// Greatest value of each digit over all values of the symbols, indexed like `digits`.
     greatest: Vec<i128>,
+    /// Chains added so far. Those of axes come first; the chain of a divided sum is added when a target first uses it.
     pub(super) chains: Vec<Chain>,
     /// Position in `plans` of the plan of each chain, indexed like `chains`.
     pub(super) planned: Vec<usize>,
@@ -62,7 +67,8 @@ impl<'a> DigitReader<'a> {
             match plan.of {
                 ChainSource::Axes => reader.add_chain(k, plan, None)?,
                 ChainSource::Digit(of, weight) => reader.add_parts(k, plan, (of, weight))?,
-                // Added at its first use, because it depends on other digits.
+                // The chain of an intermediate value is added at its first use, because it depends on digits that are
+                // not there yet.
                 ChainSource::Number(..) => {}
             }
         }
@@ -141,13 +147,13 @@ impl<'a> DigitReader<'a> {
         Ok(self.digits.len() - 1)
     }
 
-    /// Greatest value of the digit at this position, over all values of the symbols.
+    /// Greatest value of the digit at position `digit` of `digits`, over all values of the symbols.
     pub(super) fn greatest(&self, digit: usize) -> i128 {
         self.greatest.get(digit).copied().unwrap_or(0)
     }
 
-    /// Position of the digit that the chain of plan `plan` subdivides; `None` if the plan has no chain yet, or its
-    /// chain encodes axes.
+    /// Position in `digits` of the digit that the chain of the plan at position `plan` subdivides; `None` if the plan
+    /// has no chain yet, or its chain encodes axes.
     pub(super) fn number_of(&self, plan: usize) -> Option<usize> {
         let chain = self.planned.iter().position(|own| *own == plan)?;
         self.chains.get(chain)?.of_digit
@@ -167,7 +173,8 @@ impl<'a> DigitReader<'a> {
         Digits { digits: self.digits, chains: self.chains, derived: self.derived, targets }
     }
 
-    /// Weighted sum of digits that equals `poly`, or the refinement of the chain plans without which there is none.
+    /// Weighted sum of digits that equals `poly`, or, if the current digits cannot express `poly`, the refinement of
+    /// the chain plans to apply before the next attempt.
     pub(super) fn form(&mut self, poly: &Poly) -> RefineResult {
         let mut form = LinearForm::default();
         let mut direct: Vec<(usize, i128)> = Vec::new();
@@ -269,11 +276,11 @@ impl<'a> DigitReader<'a> {
         LinearForm { constant: chain.constant, terms }
     }
 
-    /// Recognizes a multiple `unit * m` of the row-major index `m` of a fused chain in a sum of axes, and returns
-    /// `unit` and the positions of all axes of the chain. The sum is `coefficient * axis` plus the pairs
-    /// `(axis, coefficient)` in `others`: for `h` and `w` of extents 4 and 8, `16*h + 2*w` is `2 * (8*h + w)`, which
-    /// gives `(2, [w, h])`. `None` if the coefficients of the chain's axes have no such factor; axes of extent 1 may
-    /// have any.
+    /// Pair `(unit, axes)` if a sum of axes contains a multiple `unit * m` of the row-major index `m` of the fused
+    /// chain `chain`; `axes` are the positions of all axes of the chain, innermost first. The sum is
+    /// `coefficient * axis` plus the pairs `(axis, coefficient)` in `others`: for `h` and `w` of extents 4 and 8,
+    /// `16*h + 2*w` is `2 * (8*h + w)`, which gives `(2, [w, h])`. `None` if the coefficients of the chain's axes have
+    /// no such factor; axes of extent 1 may have any.
     fn whole_number(
         &self,
         chain: &Chain,

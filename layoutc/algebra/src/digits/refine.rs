@@ -6,8 +6,9 @@ use crate::expr::Expr;
 use crate::expr::gcd;
 use crate::normal_form::poly::Poly;
 
-/// Maximum number of shifts of a chain. [`refine`] refuses a further shift, and the reader adds a derived digit
-/// instead. Without a limit, two remainders that need different offsets would shift the chain forever.
+/// Maximum number of shifts of a chain, each of which lowers the number from which the chain counts
+/// ([`Refinement::Shift`]). [`refine`] refuses a further shift, and the reader adds a derived digit instead. Without a
+/// limit, two remainders that need different offsets would shift the chain forever.
 const MAX_SHIFTS: u8 = 3;
 /// Maximum number of chains that encode intermediate values ([`ChainSource::Number`]), such as `(i + j) % 7`.
 /// [`refine`] refuses a further one, and the reader represents the quotients and remainders of its value by derived
@@ -39,7 +40,8 @@ pub(super) struct ChainPlan {
     pub(super) sign: i128,
     pub(super) constant: i128,
     /// Weights of the digits of the chain, ascending; the first is 1. A digit takes the values below the ratio of the
-    /// next weight to its own; the last digit takes all values that remain.
+    /// next weight to its own; the last digit takes all values that remain. The weights 1, 4 and 12 give digits of 4, 3
+    /// and the remaining number of values.
     pub(super) cuts: Vec<i128>,
     /// Number of applied [`Refinement::Shift`] requests, each of which has lowered the start of the chain; at most
     /// [`MAX_SHIFTS`].
@@ -56,13 +58,14 @@ impl ChainPlan {
         Self { of, axes, sign: 1, constant: 0, cuts, shifts: 0 }
     }
 
-    /// True if the chain encodes axes, counted up from 0.
+    /// True if the chain encodes axes, and counts their index up from 0: without a reflection or a shift.
     pub(super) fn is_plain(&self) -> bool {
         self.sign == 1 && self.constant == 0 && self.of == ChainSource::Axes
     }
 
-    /// Position in `cuts` at which `weight` would be inserted; `None` unless it is a multiple of the next smaller
-    /// weight and a proper divisor of the next larger one.
+    /// Position in `cuts` at which `weight` would be inserted; `None` unless `weight` is a multiple of the next smaller
+    /// entry and a proper divisor of the next larger one. For the entries 1 and 8, weight 4 has position 1, and weight
+    /// 3 has none.
     pub(super) fn split_position(&self, weight: i128) -> Option<usize> {
         let at = self.cuts.partition_point(|cut| *cut < weight);
         let below = at.checked_sub(1).and_then(|k| self.cuts.get(k));
@@ -82,7 +85,8 @@ impl ChainPlan {
 pub(super) enum Refinement {
     /// Chain `.0` needs a digit of weight `.1`: weight 4 for `x // 4`.
     Split(usize, i128),
-    /// Chain `.0` must start `.1` lower: its digits add up to `x + 5` in place of `x`, for `(x + 5) // 8`.
+    /// The number that chain `.0` encodes must start `.1` lower, so that its digits add up to `x + 5` in place of `x`,
+    /// as `(x + 5) // 8` requires.
     Shift(usize, i128),
     /// Chain `.0` must count its index backwards, from `extent - 1` down to 0.
     Reflect(usize),
@@ -171,9 +175,9 @@ pub(super) fn refine(plans: &mut Vec<ChainPlan>, request: &Refinement, extents: 
     }
 }
 
-/// Adds a plan for a chain of the intermediate value `number`, whose minimum is `least` and which is divided by `by`,
-/// or lowers the start of its existing chain. False beyond [`MAX_NUMBERS`] or [`MAX_BLOCK`], or if an existing chain
-/// keeps its start.
+/// Adds a plan for a chain of the intermediate value `number`, whose minimum is `least` and which is divided by `by`.
+/// If a plan for the value exists, lowers the start of its chain to a multiple of all its divisors. False beyond
+/// [`MAX_NUMBERS`] or [`MAX_BLOCK`], or if the start of an existing chain does not change.
 fn add_dividend(plans: &mut Vec<ChainPlan>, number: &Poly, least: i128, by: i128) -> bool {
     let numbers = plans.iter().filter(|plan| matches!(plan.of, ChainSource::Number(..))).count();
     let at = plans.iter().position(|plan| plan.counts(number));

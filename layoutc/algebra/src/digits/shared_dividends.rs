@@ -12,18 +12,20 @@ use crate::normal_form::poly::Poly;
 use crate::normal_form::poly::monomial::Atom;
 use crate::normal_form::simplify::Facts;
 
-/// Largest divisor of a dividend `x` whose proper divisors `g` are tried to find other dividends that equal `x // g`. A
-/// larger divisor is skipped: such dividends are then read independently of `x`.
+/// Limit of the search for dividends that are quotients of other dividends. If a dividend `x` is divided by `k`, the
+/// search compares the other dividends with `x // g` for each proper divisor `g` of `k`. For `k` above the limit it is
+/// skipped, and these dividends are read independently of `x`.
 const MAX_DIVISOR: i128 = 4096;
 
-/// Dividends of the divisions in a list of targets that need chains or special treatment.
+/// Uses of values in a list of targets that decide how the values are split: the dividends that need chains of their
+/// own, and the axes that may be split at powers of two only.
 #[derive(Debug, Default)]
 pub(super) struct SharedDividends {
-    /// Dividends, other than single axes, with more than one division, such as `z // 6` and `z % 6`, or with a quotient
-    /// in `quotients`.
+    /// Dividends, other than single axes, that need a chain of their own: those with more than one division, such as
+    /// `z` in `z // 6` and `z % 6`, and those of which another dividend is a quotient (see `quotients`).
     shared: BTreeSet<Poly>,
-    /// For each dividend that equals `x // g` for another dividend `x`: the pair `(x, g)`. For example, `2*i + j//4`
-    /// is `(8*i + j) // 4`.
+    /// Pair `(x, g)` for each dividend that equals `x // g`, where `x` is another dividend. The dividend `2*i + j//4`
+    /// has the pair `(8*i + j, 4)`.
     quotients: BTreeMap<Poly, (Poly, i128)>,
     /// Axes whose bits are operands of an XOR or a mask; empty except under [`BitSplit::AtBits`].
     bits: BTreeSet<Var>,
@@ -32,7 +34,7 @@ pub(super) struct SharedDividends {
 /// Divisions of each dividend, as pairs `(is_remainder, divisor)`: `(true, 6)` for `z % 6`.
 type Divisions<'a> = BTreeMap<&'a Poly, BTreeSet<(bool, &'a Poly)>>;
 
-/// Pair `(x, g)` for each dividend that equals `x // g` for another dividend `x`, where `g` is a proper divisor of a
+/// Pair `(x, g)` for each dividend that equals `x // g`, where `x` is another dividend and `g` is a proper divisor of a
 /// number by which `x` is divided.
 fn quotients(
     divisions: &Divisions<'_>,
@@ -66,7 +68,7 @@ impl SharedDividends {
         for target in targets {
             collect(target, &mut divisions, &mut fields, false);
         }
-        // A bare axis has a chain of its own anyway.
+        // A dividend that is a single axis needs no further chain: every axis has one.
         let is_axis = |x: &Poly| matches!(x.as_atom(), Some(Atom::Var(_)));
         let quotients = quotients(&divisions, facts)?;
         let several = divisions.iter().filter(|(x, divisions)| {
@@ -82,15 +84,15 @@ impl SharedDividends {
         !self.bits.is_empty()
     }
 
-    /// True if `x` contains axes whose bits are operands of an XOR. Such an axis may be split at powers of two
-    /// only, and must count from 0.
+    /// True if `x` contains an axis whose bits are operands of an XOR or a mask. Such an axis may be split at powers of
+    /// two only, and must count from 0.
     fn has_bits_of(&self, x: &Poly) -> bool {
         !self.bits.is_empty() && x.mentions(&|var| self.bits.contains(&var))
     }
 }
 
-/// Collects the divisions of every dividend in `poly`, and in `bits` every axis whose bits are operands of `&` or
-/// `^`. `is_bitwise` is true if `poly` itself is such an operand.
+/// Adds the divisions of every dividend in `poly` to `divisions`, and every axis whose bits are operands of `&` or `^`
+/// to `bits`. `is_bitwise` is true if `poly` itself is such an operand.
 fn collect<'a>(
     poly: &'a Poly,
     divisions: &mut Divisions<'a>,
@@ -121,8 +123,9 @@ fn collect<'a>(
 }
 
 impl DigitReader<'_> {
-    /// Linear form of the dividend `x` that is divided by `k`. If a plan encodes `x`, the form is the digit that the
-    /// chain of this plan subdivides, plus the start of the chain; the chain is added at its first use.
+    /// Linear form of the dividend `x`, which is divided by `k`. If a plan encodes `x`, the form is the digit that the
+    /// chain of this plan subdivides, plus the start of the chain; the chain is added at its first use. Otherwise, the
+    /// form is that of the polynomial `x`.
     pub(super) fn dividend_form(&mut self, x: &Poly, k: i128) -> RefineResult {
         // An XOR operand is split into the bits of the axis itself.
         let is_power = k & (k - 1) == 0;
@@ -177,7 +180,7 @@ impl DigitReader<'_> {
     /// `number`, directly or through the plans of other subdivisions.
     fn is_of_number(&self, plan: usize, number: usize) -> bool {
         match self.plans.get(plan).map(|plan| &plan.of) {
-            // A subdivision comes after the plan that it subdivides.
+            // The plan of a subdivision comes after the plan that it subdivides, so that the recursion ends.
             Some(ChainSource::Digit(of, _)) if *of < plan => self.is_of_number(*of, number),
             _ => plan == number,
         }
@@ -189,7 +192,7 @@ impl DigitReader<'_> {
             && self.chains.iter().all(|chain| chain.of_digit != Some(digit))
     }
 
-    /// True if a refinement would shift, reverse or fuse an axis whose bits are operands of an XOR, or split it
+    /// True if `request` would shift, reverse or fuse an axis whose bits are operands of an XOR or a mask, or split it
     /// at a weight that is not a power of two.
     pub(super) fn breaks_bits(&self, request: &Refinement) -> bool {
         let is_of_bits = |plan: &usize| {

@@ -38,8 +38,9 @@ enum CurveSplit {
     Line,
     /// Two blocks one after the other along the length. Contains the length of the first block.
     Two(i64),
-    /// Three blocks: out, across and back. Contains the breadth of the first and third block (the second has the
-    /// rest of the breadth and the whole length), and the extent of the first block along the length.
+    /// Three blocks: out, across and back. Contains `(breadth, length)`: `breadth` is the breadth of the first and of
+    /// the third block, and `length` is the length of the first block along the block that is split. The second block
+    /// has the rest of the breadth and the whole length.
     Three(i64, i64),
 }
 
@@ -83,8 +84,8 @@ impl CurveGrid {
         self.rows * self.columns
     }
 
-    /// Block that covers the whole grid, with its length along the longer side. The flag is true if the length
-    /// counts columns, as for a square, and false if it counts rows.
+    /// Pair `(is_along_columns, block)`: `block` covers the whole grid, with its length along the longer side.
+    /// `is_along_columns` is true if the length counts columns, as for a square, and false if it counts rows.
     fn whole(self) -> (bool, CurveBlock) {
         let (rows, columns) = (i64::from(self.rows), i64::from(self.columns));
         if columns >= rows {
@@ -103,7 +104,7 @@ impl CurveGrid {
         let mut before = 0_i64;
         loop {
             match run.cut() {
-                // `along` or `aside` is 0.
+                // In a block of one row or one column, `along` or `aside` is 0.
                 CurveSplit::Line => return i128::from(before + along + aside),
                 CurveSplit::Two(length) if along < length => run.length = length,
                 CurveSplit::Two(length) => {

@@ -34,7 +34,7 @@ pub enum ExprError {
     /// A value does not fit its integer type: 64 bits for integers that users write, 128 bits for derived ones.
     #[error("a value in the expression does not fit 64 bits")]
     Overflow,
-    /// A divisor is zero or negative.
+    /// The divisor of `//` or `%` is zero or negative.
     #[error("a divisor is not positive")]
     Divisor,
     /// A variable has no value in the given assignment.
@@ -191,7 +191,8 @@ impl Expr {
         &self.0.node
     }
 
-    /// Address of the allocation: equal for clones, and unique among live expressions.
+    /// Address of the allocation, by which caches identify the expression: equal for clones, and unique among live
+    /// expressions.
     pub(crate) fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
@@ -310,14 +311,14 @@ pub fn apply(op: BinOp, a: i128, b: i128) -> Result<i128, ExprError> {
     value.ok_or(ExprError::Overflow)
 }
 
-/// Comparison operator of a predicate.
+/// Operator of a comparison `left op right` ([`ExprComparison`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CompareOp {
     /// Equality, `==`.
     Eq,
     /// Less than, `<`.
     Lt,
-    /// At least, `>=`.
+    /// Greater than or equal, `>=`.
     Ge,
 }
 

@@ -21,7 +21,7 @@ pub const MAX_TERMS: usize = 512;
 /// Maximum length of a map or expression, in bytes; a longer text is refused with [`ParseErrorKind::TooDeep`].
 pub const MAX_BYTES: usize = 1 << 16;
 
-/// Byte range in a text.
+/// Byte range in a UTF-8 text.
 pub type Span = Range<usize>;
 
 /// Parsed expression: a tree whose nodes have byte ranges in the text.
@@ -58,7 +58,7 @@ pub struct MapParam {
     pub name: String,
     /// True for a parameter `*name`, which takes any number of axes.
     pub star: bool,
-    /// Byte range of the parameter.
+    /// Byte range of the parameter in the text, with `*` if it has one.
     pub span: Span,
 }
 
@@ -84,9 +84,10 @@ pub enum MapItemText {
 pub struct MapText {
     /// Parameters of the map, in the order of the text; `None` if the text has no `->`, only items.
     pub params: Option<Vec<MapParam>>,
-    /// Items of the right side of the map, outermost first.
+    /// Items of the right side of the map, one per new storage axis or `*` parameter, outermost first.
     pub items: Vec<MapItemText>,
-    /// Separators `|`, each as the number of items before it and its byte range.
+    /// Pairs `(items, span)`, one for each separator `|`: `items` is the number of items before it, and `span` is its
+    /// byte range.
     pub separators: Vec<(usize, Span)>,
 }
 
@@ -133,7 +134,7 @@ pub enum ParseErrorKind {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{kind}")]
 pub struct ParseError {
-    /// Cause of the syntax error.
+    /// Cause of the syntax error, such as an unexpected token.
     pub kind: ParseErrorKind,
     /// Byte range of the syntax error in the text.
     pub span: Span,
@@ -172,7 +173,7 @@ pub fn expression(text: &str) -> Result<IndexAst, ParseError> {
     }
 }
 
-/// Items of a map and its separators, the latter as in [`MapText::separators`].
+/// Pair `(items, separators)` of the right side of a map, as in [`MapText`].
 type MapItemList = (Vec<MapItemText>, Vec<(usize, Span)>);
 
 struct MapParser<'a> {
@@ -242,7 +243,8 @@ impl MapParser<'_> {
         None
     }
 
-    /// True if the next token is a parenthesis that is closed by the last token.
+    /// True if the next token is a parenthesis that is closed by the last token. The two then enclose the whole right
+    /// side of a map, and the parser drops both.
     fn wrapped_to_the_end(&self) -> bool {
         if self.peek() != Some(&MapTokenKind::Open) {
             return false;

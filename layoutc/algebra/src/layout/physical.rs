@@ -29,11 +29,11 @@ pub fn groups(rank: usize, separators: &[usize]) -> Vec<Range<usize>> {
 /// Placement of the storage axes in memory: their strides and the physical shape, in elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MemoryPlacement {
-    /// Stride of each storage axis within its physical axis.
+    /// Stride of each storage axis in the index of its physical axis, in elements.
     pub(crate) local_strides: Vec<Expr>,
     /// Extents of the physical axes, one per group of storage axes.
     pub(crate) shape: Vec<Expr>,
-    /// Stride of each physical axis in the flat buffer.
+    /// Stride of each physical axis in the flat buffer, in elements.
     pub(crate) pitches: Vec<Expr>,
     /// Number of unused slots at the start of the last physical axis.
     pub(crate) lead: Expr,
@@ -45,11 +45,11 @@ pub(crate) struct PlacementOptions {
     /// Explicit strides of all storage axes, in elements. The axes then form one group. `None` for row-major
     /// strides.
     pub(crate) strides: Option<Vec<Expr>>,
-    /// Pairs `(axis, bytes)` of the position of a storage axis and a number of bytes, to a multiple of which the stride
-    /// of the axis is rounded up. Of several pairs for one axis, the first one counts.
+    /// Pairs `(axis, bytes)`: the stride of the storage axis at position `axis` is rounded up to a multiple of `bytes`
+    /// bytes. Of several pairs for one axis, the first one counts.
     pub(crate) alignments: Vec<(usize, i128)>,
-    /// Number of elements to a multiple of which the last physical extent is rounded up; 0 and 1 have no effect. A
-    /// swizzle rounds the extent up further, to a multiple of [`Swizzle::reach`].
+    /// Number of which the last physical extent becomes a multiple by rounding up, in elements; 0 and 1 have no effect.
+    /// A swizzle rounds the extent up further, to a multiple of [`Swizzle::reach`].
     pub(crate) tail: i128,
     /// Alignment of the byte offset of the first element, in bytes; 0 if none is requested.
     pub(crate) origin: i128,
@@ -104,7 +104,7 @@ pub(crate) fn place(
                 && (innermost || Some(k) != minor_most)
             {
                 let whole = demands.elements(bytes);
-                // A common divisor of all values of the pitch.
+                // Common divisor of the values that the pitch takes for all values of the symbols.
                 let known = facts.normalize(&pitch)?.terms().fold(0, |n, (_, c)| gcd(n, c));
                 let shared = gcd(known, whole).max(1);
                 stride = round_up(&stride, whole / shared, facts)?;
@@ -150,8 +150,8 @@ fn local_stride(strides: &[Expr], k: usize) -> Expr {
 }
 
 impl PlacementOptions {
-    /// Mutable references to all expressions of the options: the explicit strides and the fixed number of leading
-    /// slots.
+    /// Mutable references to all expressions in the placement options: the explicit strides, and the fixed number of
+    /// leading slots.
     pub(crate) fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
         self.strides.iter_mut().flatten().chain(&mut self.lead)
     }
@@ -160,9 +160,10 @@ impl PlacementOptions {
         self.alignments.iter().find(|(k, _)| *k == axis).map(|(_, bytes)| *bytes)
     }
 
-    /// Number of unused slots at the start of an axis that make the byte offset of the first element a multiple of
-    /// `origin`. The first element has the indices `first` along storage axes with the strides `strides`. Returns
-    /// the fixed number `self.lead` if it is set; otherwise 0 if no alignment is requested or `extent` is 0.
+    /// Number of unused slots at the start of the last physical axis, so that the byte offset of the first element
+    /// becomes a multiple of `origin`. The first element has the indices `first` along storage axes with the strides
+    /// `strides`. Returns the fixed number `self.lead` if it is set. Otherwise 0 if no alignment is requested, or if
+    /// `extent`, the extent of the axis, is 0.
     fn lead(
         &self,
         extent: &Expr,
@@ -188,7 +189,8 @@ impl PlacementOptions {
         facts.simplify(&Expr::binary(BinOp::Sub, &last, &rest)?)
     }
 
-    /// Smallest multiple of `tail` and of the reach of the swizzle that is at least `extent`, in elements.
+    /// Smallest multiple of `tail` that is at least `extent`, in elements. With a swizzle, it is also a multiple of
+    /// [`Swizzle::reach`] for the rounded extent.
     fn rounded(&self, extent: &Expr, facts: &Facts) -> Result<Expr, ExprError> {
         let mut multiple = self.tail.max(1);
         let mut rounded = round_up(extent, multiple, facts)?;
@@ -199,7 +201,7 @@ impl PlacementOptions {
             if own == multiple {
                 break;
             }
-            // Rounding up may set more folded bits, which extends the reach.
+            // The larger extent may have indices with more source bits of the swizzle set, so that the reach grows.
             multiple = own;
             rounded = round_up(extent, multiple, facts)?;
         }

@@ -25,7 +25,7 @@ pub enum SwizzleError {
     /// Source and destination bits of the swizzle overlap.
     #[error("a swizzle of {bits} bits overlaps itself at shift {shift}")]
     Overlap {
-        /// Number of source bits.
+        /// Number of source bits, which is also the number of destination bits.
         bits: u32,
         /// Distance from the destination bits up to the source bits, in bit positions.
         shift: i32,
@@ -38,7 +38,7 @@ pub enum SwizzleError {
         "the lowest bit stands for {bytes} bytes, not a power of two of {element_bits}-bit elements"
     )]
     Unit {
-        /// Number of bytes that the lowest bit stands for.
+        /// Number of bytes that the lowest swizzled bit of a byte offset stands for.
         bytes: i128,
         /// Size of an element in bits.
         element_bits: u32,
@@ -82,7 +82,7 @@ impl Swizzle {
         Self::new(bits, unit.trailing_zeros().into(), shift)
     }
 
-    /// Number of bits that the swizzle XORs.
+    /// Number of source bits, each of which is combined by XOR with one destination bit.
     pub fn bits(self) -> u32 {
         self.bits
     }

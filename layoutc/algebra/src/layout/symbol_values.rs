@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use crate::expr::{Expr, Var};
 use crate::symbol::Symbol;
 
-/// Number of smallest legal values that [`samples`] combines per symbol, indexed by the number of symbols minus 1; 1
-/// for more than four symbols.
+/// Number of smallest legal values of each symbol of which [`samples`] forms all combinations, indexed by the number of
+/// symbols minus 1: 17 values if there is one symbol, 2 values each if there are four. It is 1 for more symbols.
 const SMALL: [i128; 4] = [17, 6, 3, 2];
 
 impl Symbol {
@@ -35,13 +35,15 @@ impl Symbol {
         (least == self.greatest()).then_some(least)
     }
 
-    /// True if `other` has the name of this symbol, and every legal value of this symbol is legal for `other`.
+    /// True if every legal value of this symbol is legal for `other`, a symbol of the same name: the range of `other`
+    /// contains the range of this symbol, and the multiple of `other` divides the multiple of this symbol.
     pub(crate) fn is_within(&self, other: &Self) -> bool {
         let whole = self.multiple.checked_rem(other.multiple) == Some(0);
         self.name == other.name && self.min >= other.min && self.max <= other.max && whole
     }
 
-    /// Legal value `steps` multiples above the legal value `from`, limited to the greatest legal value.
+    /// Legal value that follows the legal value `from` by `steps` multiples, `from + steps * multiple`, limited to the
+    /// greatest legal value.
     fn above(&self, from: i128, steps: i128) -> i128 {
         from.saturating_add(self.multiple.max(1).saturating_mul(steps)).min(self.greatest())
     }
@@ -52,9 +54,9 @@ impl Symbol {
     }
 }
 
-/// Lists of sample values with one legal value per symbol, in the order of `symbols`, for which every extent is at
-/// least 1. The lists combine small values, the greatest values of all symbols and of each alone, and values one
-/// multiple below the greatest.
+/// Sample values of the symbols, at which counterexamples are searched for. Each list has one legal value per symbol,
+/// in the order of `symbols`, and every extent is at least 1 for it. The lists combine small values, the greatest
+/// values of all symbols and of each alone, and values one multiple below the greatest.
 pub(crate) fn samples(symbols: &[Symbol], extents: &[Expr]) -> Vec<Vec<i128>> {
     let mut found: Vec<Vec<i128>> = Vec::new();
     let small: Vec<i128> = symbols.iter().map(Symbol::small).collect();
@@ -82,8 +84,9 @@ pub(crate) fn samples(symbols: &[Symbol], extents: &[Expr]) -> Vec<Vec<i128>> {
     found
 }
 
-/// Combinations of legal values, one list per combination in the order of `symbols`: each symbol takes its first
-/// `near` legal values from its value in `small` up. Combinations with the fewest steps above `small` come first.
+/// Combinations of legal values, one list per combination in the order of `symbols`: each symbol takes its first `near`
+/// legal values from its value in `small` up. Combinations with the fewest steps above `small` come first: `[1, 1]`,
+/// `[1, 2]`, `[2, 1]`, `[2, 2]` for two symbols from 1 up and `near` 2.
 fn grid(symbols: &[Symbol], small: &[i128], near: i128) -> Vec<Vec<i128>> {
     let mut all: Vec<(i128, Vec<i128>)> = alloc::vec![(0, Vec::new())];
     for (symbol, from) in symbols.iter().zip(small) {

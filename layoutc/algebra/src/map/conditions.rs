@@ -27,9 +27,9 @@ pub enum ConditionError {
     /// An operator or connective of another language is used, such as `!=`, `&&` or `or`.
     #[error("`{sign}` is not an operator of conditions")]
     Sign {
-        /// Operator as it is written.
+        /// Operator or connective in the text, such as `&&`.
         sign: String,
-        /// Byte range of the operator.
+        /// Byte range of the operator or connective in the text.
         span: Span,
     },
     /// A comparison is inside parentheses, such as `(i < j)`. Contains the byte range of its operator.
@@ -47,7 +47,7 @@ pub enum ConditionError {
         /// True if one of the two sides contains a symbol.
         has_symbols: bool,
     },
-    /// An expression of the condition exceeds the size limits.
+    /// An expression of the condition exceeds the size limits, or a value overflows.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
@@ -90,7 +90,7 @@ pub fn conditions(text: &str, scope: MapScope<'_>) -> Result<Predicate, Vec<Cond
     if errors.is_empty() { Ok(Predicate { all }) } else { Err(errors) }
 }
 
-/// Byte ranges of the parts of the text between occurrences of the word `and`, in order.
+/// Byte ranges of the conditions that the word `and` joins, in order: `0..6` and `9..15` for `i < j and j < 8`.
 fn conjuncts(text: &str) -> Vec<Span> {
     let (mut parts, mut start) = (Vec::new(), 0);
     for at in words(text, "and") {
@@ -166,8 +166,8 @@ fn comparisons(
     if errors.is_empty() { Ok(all) } else { Err(errors) }
 }
 
-/// Byte ranges of the operands of a comparison chain, and the operators between them: three ranges and two operators
-/// for `i - 2 <= j < 8`.
+/// Pair `(operands, operators)` of the comparison chain in the byte range `whole`: the byte ranges of its operands, and
+/// the operators between them. For `i - 2 <= j < 8`, there are three operands and two operators.
 fn sides(text: &str, whole: &Span) -> Result<(Vec<Span>, Vec<Relation>), ConditionError> {
     let (mut spans, mut relations) = (Vec::new(), Vec::new());
     let (mut start, mut at) = (whole.start, whole.start);

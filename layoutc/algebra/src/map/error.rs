@@ -13,25 +13,25 @@ use crate::expr::parse::Span;
 /// Rule of the map language that a text violates.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MapErrorKind {
-    /// A name is not bound in the scope of the map.
+    /// A name is neither a parameter of the map nor a const, parameter or symbol in its scope. Contains the name.
     #[error("unknown name `{0}`: expected an axis, const, parameter or symbol")]
     UnknownName(String),
     /// The number of parameters of the map differs from the number of axes that it is applied to.
     #[error("the map takes {}, but there are {}: {}", counted(*params), axes.len(), axes.join(", "))]
     Arity {
-        /// Number of parameters, not counting a `*` parameter.
+        /// Number of parameters of the map, not counting a `*` parameter.
         params: usize,
         /// Names of the axes that the map is applied to.
         axes: Vec<String>,
     },
-    /// A parameter is declared twice.
+    /// Two parameters of the map have this name.
     #[error("duplicate parameter `{0}`")]
     DuplicateParameter(String),
     /// A parameter of the map has the same name as a const or a parameter of the layout, which would become
     /// inaccessible.
     #[error("`{0}` hides a const or parameter of the same name")]
     Hides(String),
-    /// Two items have the same explicit name.
+    /// Two items of the map declare this name for their storage axes.
     #[error("two storage axes are called `{0}`")]
     DuplicateName(String),
     /// An item `*name` is used without a `*` parameter of that name.
@@ -40,16 +40,16 @@ pub enum MapErrorKind {
     /// A `*` parameter that matches no axis leaves a group between separators empty.
     #[error("a separator leaves a group of axes empty")]
     EmptyGroup,
-    /// A divisor contains an axis.
+    /// The divisor of `//` or `%` contains an axis.
     #[error("the divisor is not a constant")]
     DivisorNotConstant,
-    /// A divisor can be 0 or negative.
+    /// The divisor of `//` or `%` can be 0 or negative for some values of the symbols.
     #[error("expected a divisor of at least 1, found a minimum of {least}")]
     Divisor {
         /// Least value that the divisor can have.
         least: i128,
     },
-    /// A declared extent contains an axis.
+    /// The stated extent of a map item contains an axis.
     #[error("an extent cannot read an axis")]
     ExtentHasAxes,
     /// A function other than `morton`, `bitrev` and `hilbert` is called.
@@ -58,7 +58,7 @@ pub enum MapErrorKind {
     /// A function is called with a wrong number of arguments.
     #[error("wrong number of arguments for `{name}`: found {given}, expected {wanted}")]
     Arguments {
-        /// Name of the function.
+        /// Name of the called function.
         name: String,
         /// Description of the expected arguments for a message, such as "an expression and a number of bits".
         wanted: &'static str,
@@ -68,18 +68,18 @@ pub enum MapErrorKind {
     /// An argument of a function can be negative, or can be 2^62 or more.
     #[error("argument of `{name}` ranges from {low} to {high}, expected 0 to 2^62")]
     ArgumentRange {
-        /// Name of the function.
+        /// Name of the called function.
         name: String,
-        /// Least value of the argument.
+        /// Least value that the argument can have.
         low: i128,
-        /// Greatest value of the argument.
+        /// Greatest value that the argument can have.
         high: i128,
     },
     /// An argument of `hilbert(row, column)` has a symbolic extent. A call without a stated box needs constant
     /// extents.
     #[error("argument of `{name}` has a symbolic extent, expected a constant one")]
     ArgumentExtent {
-        /// Name of the function.
+        /// Name of the called function.
         name: String,
         /// Greatest extent of the argument over all values of the symbols.
         most: i128,
@@ -91,7 +91,7 @@ pub enum MapErrorKind {
     /// `columns`.
     #[error("index goes up to {high}, but the box ends at {}", extent.saturating_sub(1))]
     BeyondBox {
-        /// Greatest value of the argument.
+        /// Greatest value that the argument can have.
         high: i128,
         /// Stated extent that the argument must stay below.
         extent: i128,

@@ -71,8 +71,9 @@ impl MapResolver<'_> {
         self.ok_or_record(Expr::binary(BinOp::Hilbert(grid), &row, &column), span)
     }
 
-    /// Resolves an argument of `hilbert`. Returns its expression, and the extent of the box along it: `written` if
-    /// the call states one, otherwise the greatest value of the argument plus 1. `None` after recording an error.
+    /// Resolves an argument of `hilbert`. Returns the pair `(index, extent)`: `index` is the argument as an expression,
+    /// and `extent` is the extent of the box along it. This is `written` if the call states an extent, otherwise the
+    /// greatest value of the argument plus 1. Records an error and returns `None` if the argument is invalid.
     fn side(&mut self, ast: &IndexAst, written: Option<&IndexAst>) -> Option<(Expr, i128)> {
         let (argument, written) = (self.ranged("hilbert", ast), written.map(|w| (self.expr(w), w)));
         let (expr, found) = argument?;
@@ -99,8 +100,9 @@ impl MapResolver<'_> {
         Some((expr, extent))
     }
 
-    /// Resolves an argument of the function `name`. Returns its expression, and the number of bits of its greatest
-    /// value. `None` after recording an error.
+    /// Resolves an argument of the function `name`. Returns the pair `(index, bits)`: `index` is the argument as an
+    /// expression, and `bits` is the number of bits of its greatest value. Records an error and returns `None` if the
+    /// argument is invalid.
     fn argument(&mut self, name: &str, ast: &IndexAst) -> Option<(Expr, u32)> {
         let (expr, found) = self.ranged(name, ast)?;
         let bounds = self.scope.facts.numeric(&found.high);
@@ -108,8 +110,9 @@ impl MapResolver<'_> {
         Some((expr, 128 - high.max(0).leading_zeros()))
     }
 
-    /// Resolves an argument of the function `name`. Returns its expression, and the interval of its values before
-    /// simplification. Records an error and returns `None` if a value can be outside `0..2^62`.
+    /// Resolves an argument of the function `name`. Returns the pair `(index, interval)`: `index` is the argument as an
+    /// expression, and `interval` contains its values, by interval arithmetic on the expression as written. Records an
+    /// error and returns `None` if a value can be outside `0..2^62`.
     fn ranged(&mut self, name: &str, ast: &IndexAst) -> Option<(Expr, Interval)> {
         let expr = self.expr(ast)?;
         let range = |var| match var {

@@ -18,7 +18,7 @@ mod functions;
 
 pub use error::{MapError, MapErrorKind};
 
-/// Item of an index map, which defines one storage axis.
+/// Item of an index map, which defines one new storage axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapItem {
     /// Name of the storage axis, unique within the map.
@@ -57,10 +57,10 @@ pub struct IndexMap {
     pub separators: Vec<usize>,
 }
 
-/// Scope in which the names of an index map are resolved.
+/// Scope in which the names of an index map are resolved: current axes, and names with values.
 #[derive(Clone, Copy)]
 pub struct MapScope<'a> {
-    /// Axes that the map is applied to.
+    /// Current axes, to which the map is applied, outermost first.
     pub axes: &'a [Axis],
     /// Function that returns the value of the const, parameter or symbol of a given name; `None` if there is none.
     pub values: &'a dyn Fn(&str) -> Option<Expr>,
@@ -148,11 +148,12 @@ pub fn identity(axes: &[Axis]) -> IndexMap {
 
 struct MapResolver<'a> {
     scope: MapScope<'a>,
-    /// Names that the map binds to axes, each with the position of its axis in the scope.
+    /// Pairs `(name, axis)`: a name that the map binds to an axis, and the position of that axis in the scope.
     bound: Vec<(String, usize)>,
-    /// Name of the `*` parameter, and the range of positions of the axes that it takes; `None` if the map has none.
+    /// Pair `(name, axes)` of the `*` parameter: its name without `*`, and the range of positions of the axes that it
+    /// takes. `None` if the map has no such parameter.
     stars: Option<(String, core::ops::Range<usize>)>,
-    /// Meaning of an ambiguous name in the subexpression that is being resolved.
+    /// Meaning, in the subexpression that is being resolved, of a name that both an axis and a symbol have.
     meaning: NameBinding,
     errors: Vec<MapError>,
 }
@@ -165,8 +166,8 @@ enum NameBinding {
     Symbol,
 }
 
-/// Storage axis before names are made unique: the name written in the map, if any, and the name derived from the
-/// index.
+/// Map item before the names of the storage axes are made unique. `written` is the name in the text with its byte
+/// range, `None` if there is none; `derived` is the name that follows from the index. `item` still has an empty name.
 struct ItemDraft {
     written: Option<(String, Span)>,
     derived: String,
@@ -185,8 +186,9 @@ impl MapResolver<'_> {
         self.errors.push(MapError { kind, span: span.clone() });
     }
 
-    /// Binds the parameters to the axes by position. Returns false after recording an error if the number of
-    /// parameters does not fit the number of axes.
+    /// Binds the parameters to the axes by position; a `*` parameter takes the axes that the other parameters leave.
+    /// Records an error and returns false if the numbers of axes and parameters differ, or, with a `*` parameter, if
+    /// there are fewer axes than other parameters.
     fn bind(&mut self, params: &[MapParam]) -> bool {
         let axes = self.scope.axes;
         let single = params.iter().filter(|p| !p.star).count();

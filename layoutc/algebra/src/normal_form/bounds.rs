@@ -211,7 +211,8 @@ impl Facts {
     }
 }
 
-/// Interval `range * factor`, for a factor whose sign is that of `sign`; a negative sign swaps the bounds.
+/// Interval of the products of `factor` with the values in `range`. `factor` has the sign of `sign` for all values of
+/// the symbols; a negative sign swaps the bounds.
 fn scaled(range: &Interval, factor: &Poly, sign: i128) -> Result<Interval, ExprError> {
     let (low, high) = (range.low.mul(factor)?, range.high.mul(factor)?);
     Ok(if sign < 0 { Interval { low: high, high: low } } else { Interval { low, high } })
@@ -223,9 +224,10 @@ fn multiply_bounds(a: (i128, i128), b: (i128, i128)) -> Result<(i128, i128), Exp
     Ok(corners.iter().fold((corners[0], corners[0]), |(low, high), v| (low.min(*v), high.max(*v))))
 }
 
-/// Inclusive bounds `(low, high)` of `a op b`, where `op` is bitwise, min or max, for operands in the inclusive ranges
-/// `a` and `b`: `0..=high` of a non-negative operand (the smaller one, if both are) for `&`; otherwise `0..2^n`, or
-/// `-2^n..2^n` if an operand may be negative, where `n` is the number of bits of the largest absolute bound.
+/// Inclusive bounds `(low, high)` of `a op b`, where `op` is `&`, `^`, min or max, for operands in the inclusive ranges
+/// `a` and `b`. For `&` with a non-negative operand, `low` is 0 and `high` is the upper bound of that operand; of two
+/// such operands, the smaller upper bound. Otherwise, `n` is the number of bits of the largest absolute bound: `high`
+/// is `2^n - 1`, and `low` is 0, or `-2^n` if an operand may be negative.
 pub(crate) fn bitwise_bounds(op: BinOp, a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
     let magnitude = |(low, high): (i128, i128)| low.unsigned_abs().max(high.unsigned_abs());
     let bits = 128 - magnitude(a).max(magnitude(b)).leading_zeros();

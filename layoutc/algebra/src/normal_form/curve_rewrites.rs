@@ -56,8 +56,8 @@ impl Facts {
     }
 }
 
-/// Polynomial `hilbert_cell(d)` and its argument `d`, if `p` is `hilbert_cell(d)`, or a quotient (row) or remainder
-/// (column) of `hilbert_cell(d)`; `None` otherwise.
+/// Pair `(cell, d)` if `p` is `hilbert_cell(d)`, or a quotient (row) or remainder (column) of `hilbert_cell(d)`; `cell`
+/// is the polynomial `hilbert_cell(d)`. `None` otherwise.
 fn cell_in(grid: CurveGrid, p: &Poly) -> Option<(Poly, &Poly)> {
     let cell = match p.as_atom()? {
         Atom::Op(BinOp::FloorDiv | BinOp::Mod, x, _) => &**x,

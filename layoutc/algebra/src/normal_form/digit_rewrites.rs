@@ -17,7 +17,7 @@ impl Facts {
     }
 
     fn join_once(&self, p: &Poly) -> Result<Option<Poly>, ExprError> {
-        // Rewrites combine at least two terms.
+        // A rewrite combines at least two terms of the polynomial.
         if p.len() < 2 {
             return Ok(None);
         }
@@ -39,9 +39,10 @@ impl Facts {
         Ok(None)
     }
 
-    /// Rewrites `c * (x//a % b) + c*b * (x//(a*b) [% d])` in `p` to `c * (x//a [% (b*d)])`. The first term is given by
-    /// its weight `c = coefficient * cofactor`, its monomial `lower` (`cofactor` times the digit), its `digit` and `b`.
-    /// `None` if `p` has no matching second term.
+    /// Joins a digit and the next more significant digit of one value `x`: `c * (x//a % b) + c*b * (x//(a*b) % d)` in
+    /// `p` becomes `c * (x//a % (b*d))`. If the second term is the quotient without `% d`, the result is `c * (x//a)`.
+    /// The arguments describe the first term: its weight is `c = coefficient * cofactor`, its monomial is `lower`, its
+    /// digit is `digit`, and the modulus of the digit is `b`. `None` if `p` has no matching second term.
     fn join_upper(
         &self,
         p: &Poly,
@@ -93,9 +94,10 @@ impl Facts {
         Ok(None)
     }
 
-    /// Rewrites `c * (x//s) - c*b * (x//(s*b))` in `p` to `c * (x//s % b)`; with `s = 1`, `c*x - c*b*(x//b)` to
-    /// `c * (x % b)`. The second term is given by its weight `coefficient * cofactor`, its monomial `upper` and its
-    /// quotient `digit`. `None` if no rewrite makes `p` shorter.
+    /// Folds a quotient into a remainder: `c * (x//s) - c*b * (x//(s*b))` in `p` becomes `c * (x//s % b)`. With
+    /// `s = 1`, `c*x - c*b*(x//b)` becomes `c * (x % b)`. The arguments describe the second term: its weight is
+    /// `-c*b = coefficient * cofactor`, its monomial is `upper`, and its quotient is `digit`. `None` if no rewrite
+    /// makes `p` shorter.
     fn fold_quotient(
         &self,
         p: &Poly,

@@ -12,7 +12,7 @@ use crate::normal_form::simplify::Facts;
 #[derive(Debug)]
 pub(crate) struct MemoizedFacts<'a> {
     facts: &'a Facts,
-    /// Expression and normal form of each cached expression, by its address [`Expr::identity`]. The entry keeps the
+    /// Pairs `(expression, normal form)` by the address of the expression ([`Expr::identity`]). The entry keeps the
     /// expression alive, so that the address is not reused.
     known: RefCell<BTreeMap<usize, (Expr, Poly)>>,
 }

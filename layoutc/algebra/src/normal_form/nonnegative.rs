@@ -62,10 +62,10 @@ impl Facts {
         Ok(is_nonnegative_in_box(p, &bounds, &mut left).unwrap_or(false))
     }
 
-    /// Polynomial whose non-negativity implies that of `p`. The most deeply nested quotient `x // d` is replaced by
-    /// its lower bound `(x - d + 1) / d` where its coefficient is positive, by its upper bound `x / d` where it is
-    /// negative, and the denominator is cleared. `None` if there is no quotient to replace, or a factor beside the
-    /// quotient may be negative.
+    /// Polynomial whose non-negativity implies that of `p`: `n - 8` for `n // 4 - 2`. The most deeply nested quotient
+    /// `x // d` is replaced by its lower bound `(x - d + 1) / d` where its coefficient is positive, and by its upper
+    /// bound `x / d` where it is negative. The denominator `d` is cleared. `None` if there is no quotient to replace,
+    /// or if a factor beside the quotient may be negative.
     fn weaken_quotient(&self, p: &Poly) -> Result<Option<Poly>, ExprError> {
         let atoms = p.terms().flat_map(|(monomial, _)| monomial.iter());
         let quotients = atoms.filter(|atom| matches!(atom, Atom::Op(BinOp::FloorDiv, ..)));
@@ -148,8 +148,9 @@ fn least(p: &Poly, bounds: &AtomBounds<'_>) -> Option<i128> {
     Some(low)
 }
 
-/// True if a polynomial is proven non-negative for all values of its atoms within `bounds`. `left` is the number of
-/// polynomials that may still be examined; `None` if it runs out or arithmetic overflows.
+/// True if a polynomial is proven non-negative for all values of its atoms within `bounds`; false if it may be
+/// negative. `left` is the number of polynomials that may still be examined, and is reduced by those that are. `None`
+/// if the number is exhausted, or if arithmetic overflows.
 fn is_nonnegative_in_box(p: &Poly, bounds: &AtomBounds<'_>, left: &mut u32) -> Option<bool> {
     *left = left.checked_sub(1)?;
     if least(p, bounds)? >= 0 {
@@ -194,8 +195,8 @@ fn most_frequent<'a>(p: &Poly, bounds: &AtomBounds<'a>) -> Option<&'a Atom> {
     most.filter(|(_, count)| *count > 1).map(|(atom, _)| atom)
 }
 
-/// Coefficients of `p` as a polynomial in `atom`: position `k` is the coefficient of `atom^k`. `None` if arithmetic
-/// overflows.
+/// Coefficients of `p` as a polynomial in `atom`: position `k` is the coefficient of `atom^k`. For `2*n*n + 3*k*n + 1`
+/// and the atom `n`, they are `[1, 3*k, 2]`. `None` if arithmetic overflows.
 fn by_powers(p: &Poly, atom: &Atom) -> Option<Vec<Poly>> {
     let mut powers: Vec<Poly> = Vec::new();
     for (monomial, coefficient) in p.terms() {

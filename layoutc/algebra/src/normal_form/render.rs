@@ -64,9 +64,11 @@ impl Facts {
         Expr::binary(BinOp::Mul, &product, &Expr::constant(coefficient))
     }
 
-    /// Factors of a term as expressions, one per atom, and the coefficient that remains. A symbol atom stands for the
-    /// integer `symbol / multiple`. If `multiple` divides the coefficient, the factor is `symbol` and the coefficient
-    /// is divided by `multiple`; otherwise the factor is `symbol // multiple`.
+    /// Pair `(factors, rest)` of the term `(monomial, coefficient)`. `factors` are expressions, one per atom, and
+    /// `rest` is the coefficient that remains. A symbol atom stands for the integer `symbol / multiple`. If `multiple`
+    /// divides the coefficient, the factor is `symbol` and the coefficient is divided by `multiple`; otherwise the
+    /// factor is `symbol // multiple`. For a symbol `n` of multiple 4, the coefficient 8 gives `([n], 2)`, and 6 gives
+    /// `([n // 4], 6)`.
     fn factors(
         &self,
         (monomial, coefficient): &(Monomial, i128),
@@ -156,7 +158,8 @@ fn weight_of(term: &(Monomial, i128)) -> (bool, usize, u128) {
     (!term.0.is_empty(), symbols, term.1.unsigned_abs())
 }
 
-/// Greatest common divisor of `terms` as `(monomial, coefficient)`; the monomial contains only atoms over symbols.
+/// Greatest common divisor `(monomial, coefficient)` of `terms`, where `monomial` contains only atoms over symbols:
+/// `(n, 4)` for `8*n*i` and `4*n*j` with a symbol `n` and axes `i`, `j`.
 fn common_factor(terms: &[(Monomial, i128)]) -> (Monomial, i128) {
     let mut atoms: Option<Vec<Atom>> = None;
     let mut coefficient = 0;

@@ -62,7 +62,8 @@ pub(crate) fn operation(
         BinOp::Add => Ok(Interval { low: a.low.add(&b.low)?, high: a.high.add(&b.high)? }),
         BinOp::Sub => Ok(Interval { low: a.low.sub(&b.high)?, high: a.high.sub(&b.low)? }),
         BinOp::Mul => product(a, b, facts),
-        // Divisors are single positive values, checked with the map.
+        // The check of the map ensures that a divisor is positive and contains no axis, so that its interval is a
+        // single value.
         BinOp::FloorDiv => Ok(Interval {
             low: facts.floor_div(&a.low, &b.low)?,
             high: facts.floor_div(&a.high, &b.low)?,
@@ -100,9 +101,9 @@ fn product_of_ranges(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interv
     Ok(Interval { low: Poly::constant(*least), high: Poly::constant(*most) })
 }
 
-/// Interval of the products `x * y` with `x` in `a` and `y` in `b`. If `a` or `b` is a single value, the bounds are
-/// polynomials over symbols, or [`ExprError::Overflow`] is returned because the sign of the value is unknown. Otherwise
-/// the result is that of [`product_of_ranges`].
+/// Interval of the products `x * y` with `x` in `a` and `y` in `b`. If `a` or `b` is a single value of known sign, the
+/// bounds are polynomials over symbols. [`ExprError::Overflow`] if the sign of the single value is not known. If
+/// neither is a single value, the result is that of [`product_of_ranges`].
 fn product(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interval, ExprError> {
     if a.low != a.high && b.low != b.high {
         return product_of_ranges(a, b, facts);

@@ -16,30 +16,33 @@ pub struct NotationAxes {
     pub rank: Option<usize>,
     /// Names of the axes in order; empty if the text names none.
     pub names: Vec<String>,
-    /// Extent of each axis; `None` where the text does not fix it, and empty if it fixes none.
+    /// Extent of each axis, in logical order. An entry is `None` if the text does not fix the extent of the axis. The
+    /// list is empty if the text fixes no extent.
     pub extents: Vec<Option<i128>>,
     /// True if an axis whose extent the text does not fix may have any extent, including a symbolic one; false if
     /// the extent must be a constant.
     pub any_extents: bool,
-    /// Number that must divide the extent of each axis, 1 if there is no requirement; empty if no axis has one.
+    /// Least positive number of which the extent of each axis must be a multiple, in logical order; 1 for an axis
+    /// without such a requirement. The list is empty if no axis has a requirement.
     pub multiples: Vec<i128>,
     /// Element type as manifests name it, such as `bf16`; `None` if the text has none.
     pub dtype: Option<&'static str>,
 }
 
 impl NotationAxes {
-    /// Axes with these names and any extents.
+    /// Axes with the names `names`, in logical order. The text fits any extents, including symbolic ones.
     fn named(names: Vec<String>) -> Self {
         Self { rank: Some(names.len()), names, any_extents: true, ..Self::default() }
     }
 
-    /// Axes without names whose extents must be constants that the text does not contain, as for a list of `rank`
-    /// strides.
+    /// `rank` axes without names, for a text that is a list of strides. The text does not contain the extents, and
+    /// requires them to be constants.
     fn strides(rank: usize) -> Self {
         Self { rank: Some(rank), ..Self::default() }
     }
 
-    /// Any number of axes without names and with any extents, as for an axis order that fits every rank.
+    /// Axes of a text that is an axis order and fits every rank, such as `C` of `NumPy`: no names, no fixed number of
+    /// axes, and any extents.
     fn order() -> Self {
         Self { any_extents: true, ..Self::default() }
     }

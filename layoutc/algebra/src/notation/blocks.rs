@@ -1,5 +1,5 @@
-//! Index maps of notations that split axes into blocks, such as TVM's letters and einops' patterns. A block is a
-//! digit of the mixed-radix representation of an axis index. `pieces` computes digits from factors, and `map`
+//! Index maps of notations that split axes into blocks, such as TVM's letters and einops' patterns. A block is a digit
+//! of the mixed-radix representation of an axis index. `pieces` computes the digits from the factors in a text. `map`
 //! combines digits to storage axes.
 
 use alloc::collections::BTreeSet;
@@ -12,7 +12,7 @@ use crate::map::{IndexMap, MapItem, unique};
 use crate::symbol::Axis;
 use crate::text::NotationFault;
 
-/// Block of an axis: the digit `index // div % modulus` of the axis index, or `index // div` without a modulus.
+/// Block of an axis: the digit `index // div % modulus` of the axis index, or `index // div` if `modulus` is `None`.
 /// The block `16c` has `div` 1 and `modulus` 16.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AxisBlock {
@@ -20,8 +20,8 @@ pub(super) struct AxisBlock {
     pub(super) axis: usize,
     /// Weight of the digit in the index of the axis.
     pub(super) div: i128,
-    /// Number of values of the digit; `None` for the most significant digit, which has `ceil(extent / div)` values,
-    /// where `extent` is that of the axis.
+    /// Number of values of the digit; `None` for the most significant digit. That digit has `ceil(extent / div)`
+    /// values, where `extent` is the extent of the axis.
     pub(super) modulus: Option<i128>,
 }
 
@@ -42,8 +42,8 @@ impl AxisBlock {
         }
     }
 
-    /// Number of values of the digit: `modulus`, or `ceil(extent / div)` for the most significant digit, whose
-    /// last value may be partly beyond the axis.
+    /// Number of values of the digit: `modulus`, or `ceil(extent / div)` for the most significant digit, with the
+    /// extent of its axis in `axes`.
     fn extent(&self, axes: &[Axis]) -> Result<Expr, ExprError> {
         if let Some(modulus) = self.modulus {
             return Ok(Expr::constant(modulus));

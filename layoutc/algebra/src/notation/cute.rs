@@ -1,9 +1,8 @@
 //! CuTe's layouts, `((4,2),8):((1,32),4)`, with one top-level mode per logical axis.
 //!
-//! Source: CUTLASS, CuTe layouts. A mode has sub-modes, the first one fastest, each with its stride in
-//! elements; C++ prefixes compile-time values with `_`. A mode may exceed its axis (CuTe predicates the
-//! excess), but not be smaller. A swizzle permutes the offsets, and rounds the size of the buffer up if an
-//! offset would exceed it.
+//! Source: CUTLASS, CuTe layouts. A mode has sub-modes, the first one fastest, each with its stride in elements; C++
+//! prefixes compile-time values with `_`. A mode may exceed its axis (CuTe predicates the excess), but not be smaller.
+//! A swizzle permutes the offsets. If a permuted offset exceeds the size of the buffer, the size is rounded up.
 
 use alloc::format;
 use alloc::string::ToString;
@@ -65,7 +64,7 @@ pub(super) fn apply(
             mode.push((AxisBlock { axis: position, div, modulus }, Expr::constant(*step)));
             div *= size;
         }
-        // Major to minor.
+        // A mode lists its sub-modes fastest first; storage axes are outermost first.
         for (piece, step) in mode.into_iter().rev() {
             dims.push(alloc::vec![piece]);
             strides.push(step);

@@ -34,13 +34,14 @@ enum EinopsAxis {
     Ellipsis(Span),
 }
 
-/// Blocks that each name on the left side stands for, in the order of the text. A named part has one block. The
-/// ellipsis, whose name is `None`, has a block for each axis that it matches.
+/// Pairs `(name, blocks)`, one for each name on the left side of a pattern, in the order of the text. `blocks` are the
+/// blocks of axes that the name stands for. A named part has one block. The ellipsis, whose name is `None`, has a block
+/// for each axis that it matches.
 type NamedBlocks = Vec<(Option<String>, Vec<AxisBlock>)>;
 
-/// Applies the pattern `text` to the current axes of `builder` as one index map. `sizes` are the given sizes of
-/// parts, such as `("c16", 16)`. A size of a name that the pattern lacks is a fault; of several sizes of a name the
-/// first one counts.
+/// Applies the pattern `text` to the current axes of `builder` as one index map. `sizes` are the given sizes of parts,
+/// such as `("c16", 16)`. A fault if `sizes` has a name that does not occur in the pattern. If `sizes` has a name
+/// several times, the first entry is used.
 pub(super) fn apply(
     text: &str,
     sizes: &[(String, i128)],
@@ -119,11 +120,11 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// Logical axis that an entry on the left side of a pattern implies.
+/// Logical axis that one entry on the left side of a pattern implies, such as `(c c16)`.
 #[derive(Debug)]
 pub(super) struct EinopsInput {
-    /// Name of the first part whose size is not given, otherwise of the first part: `c` for `(c c4)` with `c4=4`. `one`
-    /// for an axis without parts, `()` or `1`.
+    /// Name of the axis. It is the name of the first part whose size is not given, or, if all sizes are given, of the
+    /// first part: `c` for `(c c4)` with `c4=4`. It is `one` for an axis without parts, `()` or `1`.
     pub(super) name: String,
     /// Product of the given sizes of the parts of the axis, which divides its extent; 1 if no size is given.
     pub(super) multiple: i128,
@@ -162,7 +163,7 @@ fn names(dims: &[EinopsAxis]) -> impl Iterator<Item = &(String, Span)> {
     })
 }
 
-/// Left and right side of a pattern, split at `->`; a fault if there is no `->`.
+/// Pair `(left, right)`: the texts before and after the `->` of the pattern `text`; a fault if there is no `->`.
 fn sides(text: &str) -> Result<(&str, &str), NotationFault> {
     text.split_once("->").ok_or_else(|| {
         let message = "a pattern has two sides, with `->` between them";
@@ -228,8 +229,8 @@ fn side(text: &str, start: usize) -> Result<Vec<EinopsAxis>, NotationFault> {
     }
 }
 
-/// Parses the name of a part and adds it to `seen`, the names on the same side so far; a repeated name is a
-/// fault. `None` for a `1`, which has no name.
+/// Parses the name of a part and adds it to `seen`, the earlier names on the same side of the pattern. Returns the name
+/// with its byte range; `None` for a `1`, which has no name. A name that `seen` contains is a fault.
 fn name(
     cursor: &mut Cursor<'_>,
     seen: &mut Vec<String>,

@@ -63,7 +63,7 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// Axis of a padded layout that has stride 1: the first for `layout_left_padded`, the last for
+/// Axis of a padded layout that has stride 1: the first axis for `layout_left_padded`, the last one for
 /// `layout_right_padded`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum UnitStrideAxis {
@@ -71,9 +71,10 @@ enum UnitStrideAxis {
     Last,
 }
 
-/// Strides of a padded layout in axis order, in elements. The axis `fastest` has stride 1, the axis next to it has the
-/// extent of `fastest` rounded up to a multiple of `multiple` elements, and each further axis has `stride * extent` of
-/// its neighbor toward `fastest`. `layout_left_padded<4>` of shape [3, 5, 2] has the strides 1, 4, 20.
+/// Strides of a padded layout in axis order, in elements. The axis `fastest` has stride 1. The axis next to it has the
+/// extent of `fastest` as its stride, rounded up to a multiple of `multiple`. The stride of each further axis is
+/// `stride * extent` of its neighbor toward `fastest`. `layout_left_padded<4>` of shape [3, 5, 2] has the strides 1, 4,
+/// 20.
 fn padded_strides(
     builder: &LayoutBuilder,
     fastest: UnitStrideAxis,
@@ -117,8 +118,8 @@ pub(super) fn rank(text: &str) -> Result<Option<usize>, NotationFault> {
     Ok((name == "layout_stride").then_some(values.len()))
 }
 
-/// Parses template arguments such as `<12, 1>` up to the end of the text, each with its byte range; empty if
-/// there are none.
+/// Parses optional template arguments such as `<12, 1>` up to the end of the text. Returns each number with its byte
+/// range; empty if the text has no arguments.
 fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<(i128, Span)>, NotationFault> {
     let mut values = Vec::new();
     if cursor.rest().starts_with("::") {

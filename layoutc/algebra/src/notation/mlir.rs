@@ -71,9 +71,10 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// Names of the dimensions of a memory layout, in order; and true for an affine map, which fits any extents, false for
-/// strides, which require constant extents. `affine_map<(i, j) -> (j, i)>` gives i, j and true, `strided<[8, 1]>` gives
-/// d0, d1 and false. The results of a map are not parsed.
+/// Pair `(names, any_extents)`. `names` are the names of the dimensions of a memory layout, in order. `any_extents` is
+/// true for an affine map, which fits any extents, and false for strides, which require constant extents.
+/// `affine_map<(i, j) -> (j, i)>` gives i, j and true; `strided<[8, 1]>` gives d0, d1 and false. The results of a map
+/// are not parsed.
 pub(super) fn dimensions(text: &str) -> Result<(Vec<String>, bool), NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
@@ -190,8 +191,8 @@ fn results(cursor: &mut Cursor<'_>, names: &[String]) -> Result<Vec<Expr>, Notat
     Ok(results)
 }
 
-/// Adds help to `fault` if `cursor` is at a C operator: `floordiv` in place of `/`, `mod` in place of `%`. Other faults
-/// are returned unchanged.
+/// Adds help to `fault` if `cursor` is at a C operator: to write `floordiv` instead of `/`, or `mod` instead of `%`.
+/// Otherwise returns `fault` unchanged.
 fn operators(fault: NotationFault, cursor: &Cursor<'_>) -> NotationFault {
     match cursor.peek() {
         Some('/') => fault.help("write a quotient as `d0 floordiv 4`"),
@@ -292,8 +293,9 @@ fn factor(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Exp
     }
 }
 
-/// Name of the storage axis at `position` with this index: `c` for axis `c` itself, `c_outer` for a quotient of
-/// `c`, `c_inner` for a remainder of `c`, otherwise `axis2` at position 2.
+/// Name for the storage axis at `position`, derived from its index, an expression over `axes`: `c` for the axis `c`
+/// itself, `c_outer` for a quotient of `c`, `c_inner` for a remainder of `c`. Any other index at position 2 gives
+/// `axis2`.
 fn derived(index: &Expr, axes: &[Axis], position: usize) -> String {
     let axis = |expr: &Expr| match expr.as_var() {
         Some(Var::Storage(k)) => usize::try_from(k).ok().and_then(|k| axes.get(k)),

@@ -1,8 +1,20 @@
 //! Layout notations of other tools, such as TVM's `NCHW16c` and XLA's `{1,0:T(8,128)}`, with one module per tool.
 //!
-//! [`apply`] applies a text to a [`LayoutBuilder`] as index maps and strides, and [`write::write`] prints a
-//! layout in a notation. A text that the tool accepts is nevertheless a fault if it has no meaning, or a meaning
-//! that differs from what is written. Each module documents the behavior of its tool.
+//! [`apply`] applies a text to a [`LayoutBuilder`] as index maps and strides, and [`write::write`] prints a layout in a
+//! notation. A text that the tool accepts is nevertheless a fault if it has no meaning, or a meaning that differs from
+//! what is written. Each module documents the behavior of its tool.
+//!
+//! To add a notation:
+//!
+//! * This module: a variant of [`Notation`], an entry in [`Notation::ALL`], an arm each in `word`, `example` and
+//!   [`apply`], and a module with the parser.
+//! * `notation/axes.rs`: an arm in [`notation_axes`], for texts without a tensor.
+//! * `notation/write/mod.rs`: an arm in [`write::write`], which lists candidate texts for a layout.
+//! * The compiler, which takes the keyword from [`Notation::ALL`]: the completion text in `editor/keywords.rs`, and an
+//!   arm in `check/graph/transpose.rs`. If texts of the notation are recognized without a keyword, also an entry in
+//!   `notation_of` in `manifest/read/step.rs`. If they contain strides, also an arm in `foreign` in `check/strides.rs`.
+//!   If reports list the notation, also an entry in `REPORTED` in `query/notations/mod.rs`.
+//! * The command line: the list of notations in the help text of `translate` in `cli/src/args/command.rs`.
 
 mod axes;
 mod blocks;
@@ -106,8 +118,8 @@ impl Notation {
 }
 
 impl NotationFault {
-    /// Adds an example of the notation as help to a syntax fault without help. Other faults are returned
-    /// unchanged.
+    /// Adds an example text of `notation` as help to the fault if it is a syntax fault without help. Returns any other
+    /// fault unchanged.
     #[must_use]
     pub fn or_example(self, notation: Notation) -> Self {
         if self.kind != NotationFaultKind::Syntax || self.help.is_some() {
@@ -123,7 +135,8 @@ pub enum NotationError {
     /// The text is invalid, or does not fit the axes of the builder: `NCHW` for three axes.
     #[error(transparent)]
     Fault(#[from] NotationFault),
-    /// The builder refuses a step of the text, such as an index map after explicit strides.
+    /// A step of the text, an index map or a stride, was rejected by the builder: for example, an index map after
+    /// explicit strides.
     #[error(transparent)]
     Build(#[from] BuildError),
 }
@@ -140,7 +153,7 @@ impl From<crate::step::StepError> for NotationError {
     }
 }
 
-/// Note to the user about a valid text, for example where the tool itself computes a different size.
+/// Note to the user about a text without a fault, for example where the tool itself computes a different size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
     /// Byte range of the text that the note is about.
@@ -151,13 +164,13 @@ pub struct Remark {
     pub help: String,
 }
 
-/// Result of [`apply`] besides the layout: notes for the user, and the memory space of an XLA text.
+/// Results of [`apply`] other than the layout: the notes for the user, and the memory space of an XLA text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NotationExtras {
     /// Notes to the user, mostly on differences between the layout and what the tool computes; may be empty.
     pub remarks: Vec<Remark>,
-    /// Byte range of `n` and its value where an XLA text declares the memory space `S(n)`, with `n` at least 1.
-    /// `None` for the default memory space, 0.
+    /// Memory space of an XLA text that contains `S(n)` with `n` at least 1, as a pair: the byte range of `n`, and the
+    /// value of `n`. `None` for the default memory space, 0.
     pub memory_space: Option<(Span, i128)>,
 }
 
@@ -203,9 +216,10 @@ pub fn apply(
     })
 }
 
-/// Position in `axes` of the axis that each letter of a text stands for, in the order of `letters`, which are
-/// distinct, ignoring case, and have byte ranges. Letters bind to axes by name, ignoring case, if every letter is
-/// an axis name, and by position if none is. A mix of the two, or a wrong number of letters, is a fault.
+/// Position in `axes` of the axis that each letter of a text stands for, in the order of `letters`. Each letter has its
+/// byte range. The letters are distinct, ignoring case. They bind to axes by name, ignoring case, if every letter is an
+/// axis name, and by position if none is. A mix of the two, or a number of letters other than that of `axes`, is a
+/// fault.
 fn bind_letters(letters: &[(char, Span)], axes: &[Axis]) -> Result<Vec<usize>, NotationFault> {
     let named = |letter: char| {
         axes.iter().position(|axis| {
@@ -232,7 +246,7 @@ fn bind_letters(letters: &[(char, Span)], axes: &[Axis]) -> Result<Vec<usize>, N
     Ok(found.into_iter().enumerate().map(|(k, axis)| axis.unwrap_or(k)).collect())
 }
 
-/// Fault of a text with `given` entries where the tensor has a different number of axes:
+/// Fault, at `span`, of a text with `given` entries where the tensor has a different number of axes:
 /// `3 letters for 4 axes: n, c, h, w`. The singular noun `what`, such as `letter`, names an entry.
 fn count_fault(given: usize, what: &str, axes: &[Axis], span: Span) -> NotationFault {
     let names = axes.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ");

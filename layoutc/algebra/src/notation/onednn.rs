@@ -40,17 +40,18 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// Lower-case letter of each axis that the tag `text` implies, in axis order: a, b, c, d for `aBcd16b`, and n, c,
-/// h, w for `nhwc`.
+/// Letters of the axes that the tag `text` implies, in lower case and in axis order: a, b, c, d for `aBcd16b`; n, c, h,
+/// w for `nhwc`.
 pub(super) fn letters(text: &str) -> Result<Vec<char>, NotationFault> {
     let rank = parse(text)?.outer.len();
     Ok(letters_of(text).into_iter().take(rank).collect())
 }
 
-/// Parsed format tag: `aBcd16b` has the outer axes 0 to 3, and one block (1, 16): 16 indices of axis 1.
+/// Parsed format tag: the outer axes, then the blocks. `aBcd16b` has the outer axes 0 to 3, and one block (1, 16),
+/// which holds 16 indices of axis 1.
 struct FormatTag {
-    /// Position of the axis of each outer letter, in the order of the tag, and true if the letter is upper case,
-    /// which means that the axis has blocks.
+    /// Pairs `(axis, is_upper)`, one for each outer letter in the order of the tag. `axis` is the position of the axis
+    /// of the letter. `is_upper` is true for an upper-case letter, which means that the axis has blocks.
     outer: Vec<(usize, bool)>,
     inner: Vec<(usize, i128)>,
 }
@@ -117,8 +118,9 @@ fn parse(text: &str) -> Result<FormatTag, NotationFault> {
     Ok(FormatTag { outer, inner })
 }
 
-/// Letters that may stand for axes in the tag `text`, in axis order. If a string of `ROLES` contains all outer letters,
-/// the letters of the first such string that occur in the tag, otherwise `a` to `l`.
+/// Letters that may stand for axes in the tag `text`, in axis order. If a string of `ROLES` contains all outer letters
+/// of the tag, the result is the first such string without the letters that do not occur in the tag. Otherwise it is
+/// the letters `a` to `l`.
 fn letters_of(text: &str) -> Vec<char> {
     let own = |role: &str| {
         let is_used = |c: &char| text.chars().any(|used| used.eq_ignore_ascii_case(c));
@@ -128,7 +130,8 @@ fn letters_of(text: &str) -> Vec<char> {
     let written: Vec<char> = written.map(|c| c.to_ascii_lowercase()).collect();
     let is_of = |role: &&&str| !written.is_empty() && written.iter().all(|c| role.contains(*c));
     match ROLES.iter().find(is_of) {
-        // Unambiguous: no role has the letter `a`.
+        // Letters that name axes by role are not mistaken for letters by position, because no string of `ROLES`
+        // contains `a`.
         Some(role) => own(role),
         None => ('a'..='l').take(MAX_RANK).collect(),
     }

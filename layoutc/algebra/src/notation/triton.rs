@@ -1,9 +1,9 @@
-//! Linear layouts of Triton, as a dictionary
-//! `{register: [[0, 1]], lane: [[0, 2], [1, 0]]} -> {dim0: 2, dim1: 4}`, or as the lines that Triton prints.
+//! Linear layouts of Triton, as a dictionary `{register: [[0, 1]], lane: [[0, 2], [1, 0]]} -> {dim0: 2, dim1: 4}`, or
+//! as the lines that Triton prints.
 //!
-//! Source: Triton, `LinearLayout`. The text gives the image of each power of two along the input dimensions;
-//! all other images are XORs of these. Sizes are powers of two. Triton's layouts map hardware indices to the
-//! tensor: if the outputs are the axes of the tensor, the layout is inverted.
+//! Source: Triton, `LinearLayout`. The text gives the output indices (the image) of each power of two along each input
+//! dimension; the image of any other input is the XOR of these. Sizes are powers of two. Triton's layouts map hardware
+//! indices to the tensor: if the outputs are the axes of the tensor, the layout is inverted.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -29,7 +29,7 @@ struct LinearInput {
     images: Vec<Vec<i128>>,
 }
 
-/// Layout that is linear over GF(2): the output indices are the XOR of the images of all input bits that are 1.
+/// Layout that is linear over GF(2): the output indices of an input are the XOR of the images of its bits that are 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct LinearLayout {
     inputs: Vec<LinearInput>,
@@ -37,16 +37,17 @@ struct LinearLayout {
     outputs: Vec<(String, i128)>,
 }
 
-/// Name and size of each input dimension of the linear layout `text`. The size is `2^n` for `n` images, and never
-/// `None`.
+/// Pairs `(name, size)`, one for each input dimension of the linear layout `text`, in order. The size is `2^n` for a
+/// dimension with `n` images. It is never `None`: the type is that of `NotationAxes::extents`.
 pub(super) fn inputs(text: &str) -> Result<Vec<(String, Option<i128>)>, NotationFault> {
     let inputs = parse(text)?.inputs.into_iter();
     Ok(inputs.map(|input| (input.name, Some(1 << input.images.len()))).collect())
 }
 
-/// Applies a linear layout to the current axes of `builder` as one index map. The inputs are the axes if all input
-/// names are axis names, or if some output name is not one and the input sizes equal the extents in order. Otherwise
-/// the outputs are the axes, and the layout is inverted.
+/// Applies a linear layout to the current axes of `builder` as one index map. The axes are either the inputs or the
+/// outputs of the layout. They are the inputs in two cases: if all input names are axis names; or if some output name
+/// is not an axis name, and the input sizes equal the extents in order. Otherwise the axes are the outputs, and the
+/// inverse of the layout is applied.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -79,8 +80,8 @@ fn position(axes: &[Axis], name: &str) -> Option<usize> {
     axes.iter().position(|axis| axis.name == name)
 }
 
-/// Position in `axes` of the axis that each dimension (name, size) stands for: all by name, or all by position if
-/// no name is an axis. A size that differs from the extent of the axis is a fault.
+/// Position in `axes` of the axis that each dimension `(name, size)` of `dims` stands for, in order. Dimensions bind by
+/// name, or by position if no name is the name of an axis. A size that differs from the extent of the axis is a fault.
 fn bind(dims: &[(String, i128)], axes: &[Axis], text: &str) -> Result<Vec<usize>, NotationFault> {
     let fault = |message: String| NotationFault::axes(0..text.len(), message);
     if dims.len() != axes.len() {
@@ -106,8 +107,8 @@ fn bind(dims: &[(String, i128)], axes: &[Axis], text: &str) -> Result<Vec<usize>
     Ok(bound)
 }
 
-/// Index map with one item per output dimension, whose index is an XOR of bit segments of the inputs. `bound` has
-/// the position in `axes` of each input.
+/// Index map of the layout `linear`, with one storage axis per output dimension. The index of a storage axis is an XOR
+/// of bit segments of the inputs. `bound` has the position in `axes` of each input.
 fn map(linear: &LinearLayout, bound: &[usize], axes: &[Axis]) -> Result<IndexMap, ExprError> {
     let mut items = Vec::new();
     for (k, (name, size)) in linear.outputs.iter().enumerate() {
@@ -135,8 +136,8 @@ fn map(linear: &LinearLayout, bound: &[usize], axes: &[Axis]) -> Result<IndexMap
     Ok(IndexMap { items, separators: Vec::new() })
 }
 
-/// Bits `from..from + count` of the index of the input dimension at position `input`, whose images are the bits
-/// `onto..onto + count` of an output index.
+/// Segment of bits that a layout copies from an input index to an output index. The bits `from..from + count` of the
+/// index of the input dimension at position `input` become the bits `onto..onto + count` of the output index.
 struct BitSegment {
     input: usize,
     from: usize,
@@ -228,7 +229,8 @@ fn bits_of(size: i128) -> usize {
     usize::try_from(size.trailing_zeros()).unwrap_or(0)
 }
 
-/// Concatenates numbers with these widths in bits to one number, the first one in the lowest bits.
+/// Concatenates numbers to one number, `numbers[k]` in `widths[k]` bits, the first one in the lowest bits: the numbers
+/// 1 and 2 in the widths 3 and 2 give `0b10_001`.
 fn pack_bits(numbers: &[i128], widths: &[usize]) -> i128 {
     let (mut whole, mut start) = (0, 0);
     for (number, width) in numbers.iter().zip(widths) {
@@ -238,7 +240,8 @@ fn pack_bits(numbers: &[i128], widths: &[usize]) -> i128 {
     whole
 }
 
-/// Splits a number into fields with these widths in bits, the first one from the lowest bits.
+/// Splits `whole` into one number of `widths[k]` bits for each `k`, the first one from the lowest bits: `0b10_001` in
+/// the widths 3 and 2 gives 1 and 2.
 fn unpack_bits(mut whole: i128, widths: &[usize]) -> Vec<i128> {
     let mut numbers = Vec::new();
     for width in widths {
@@ -296,8 +299,8 @@ fn parse(text: &str) -> Result<LinearLayout, NotationFault> {
     Ok(LinearLayout { inputs, outputs })
 }
 
-/// Names `dim0`, `dim1`, … and sizes of `count` output dimensions that the text does not name. The size of a dimension
-/// is the smallest power of two that exceeds its index in every image of `inputs`.
+/// Pairs `(name, size)` for `count` output dimensions whose names the text does not contain. The names are `dim0`,
+/// `dim1`, …. The size of a dimension is the smallest power of two that exceeds its index in every image of `inputs`.
 fn smallest(inputs: &[LinearInput], count: usize) -> Vec<(String, i128)> {
     let size = |k: usize| {
         let images = inputs.iter().flat_map(|input| &input.images);
@@ -382,7 +385,8 @@ fn each(
     Ok(())
 }
 
-/// Parses the name of a dimension, optionally in quotes, with its byte range without the quotes.
+/// Parses the name of a dimension, optionally in quotes. Returns the name without quotes, and its byte range without
+/// quotes.
 fn name(cursor: &mut Cursor<'_>) -> Result<(String, Span), NotationFault> {
     cursor.skip_blanks();
     let quote = ["'", "\""].into_iter().find(|quote| cursor.eat(quote));
@@ -410,8 +414,8 @@ fn image(cursor: &mut Cursor<'_>) -> Result<Vec<i128>, NotationFault> {
     Ok(image)
 }
 
-/// Input dimensions of a linear layout, and its output dimensions (name, size); `None` if the text does not name
-/// them.
+/// Pair `(inputs, outputs)` of the dimensions of a linear layout. An output is a pair `(name, size)`. `outputs` is
+/// `None` if the text does not name the output dimensions.
 type LinearDims = (Vec<LinearInput>, Option<Vec<(String, i128)>>);
 
 /// Parses the lines that Triton prints: `- lane=1 -> (0, 2)` for each input bit, `- lane is a size 1 dimension` for an

@@ -1,9 +1,9 @@
 //! Layout letters of TVM: `NCHW16c`, `OHWI[4o4i]`.
 //!
-//! Source: TVM, `s_tir/data_layout.cc`. An upper-case letter is an axis, `16c` a block of 16 of axis C, and
-//! `[4o4i]` a storage axis of extent 16 that packs two blocks, major first. Axes are padded to whole blocks,
-//! as in TVM. Unlike TVM, packed blocks of unequal factors are mapped correctly (TVM's index leaves the
-//! tensor), and repeated letters and trailing digits are rejected.
+//! Source: TVM, `s_tir/data_layout.cc`. An upper-case letter is an axis, `16c` a block of 16 of axis C, and `[4o4i]` a
+//! storage axis of extent 16 that packs two blocks, major first. Axes are padded to whole blocks, as in TVM. Unlike in
+//! TVM, packed blocks of unequal factors have an index within the tensor, and a repeated letter or a trailing digit is
+//! a fault.
 
 use alloc::format;
 use alloc::string::String;
@@ -148,7 +148,7 @@ fn block(cursor: &mut Cursor<'_>) -> Result<TvmLetter, NotationFault> {
     }
 }
 
-/// Text with the letters that are not blocks in upper case: `NC4c` for `nc4c`.
+/// Text of a layout with the letters of the axes in upper case, and the letters of blocks unchanged: `NC4c` for `nc4c`.
 fn with_capitals(text: &str) -> String {
     let mut before = ' ';
     let capital = |c: char| {

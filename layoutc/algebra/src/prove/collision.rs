@@ -1,5 +1,5 @@
-//! Search for two points with equal targets among candidates that are predicted from digits that no target
-//! determines. The candidates are tried before any enumeration.
+//! Search for two points with equal targets among predicted candidates. The candidates follow from digits that no
+//! target determines, and are tried before any enumeration.
 
 use alloc::vec::Vec;
 
@@ -16,9 +16,9 @@ const MOST_OF_THREE: usize = 16;
 /// Two points of a component, each a list of indices in the order of the axes of the component.
 pub(super) type PointPair = (Vec<i128>, Vec<i128>);
 
-/// Two points of the domain with equal values of all targets, among the candidates that `undecided` predicts: points
-/// that differ in a digit of `lost`, in the bits of a set of `kernel`, or by one to three of the `steps`. `None` if no
-/// candidate collides, which proves nothing.
+/// Two points of the domain with equal values of all targets, among the candidates that `undecided` predicts. A
+/// candidate is a pair of points that differ in a digit of `lost`, in the bits of a set of `kernel`, or by one to three
+/// of the `steps`. `None` if no candidate collides, which proves nothing.
 pub(super) fn predicted_collision(
     domain: &EnumerationDomain<'_>,
     undecided: &DecodeFailure,
@@ -64,9 +64,10 @@ pub(super) fn predicted_collision(
     lost.chain(turned).find(&collide).or_else(|| collision_by_steps(domain, undecided, &collide))
 }
 
-/// Two colliding points that differ by one, two or three of `undecided.steps`; several steps go along different axes,
-/// in the same or opposite directions. `None` if no candidate collides. `collide` is true for two points of the domain
-/// with equal targets. A single step is tried from the first [`STARTS`] indices and from the last possible one.
+/// Two colliding points that differ by one, two or three of `undecided.steps`. A single step is tried from the first
+/// [`STARTS`] indices of its axis and from the last possible one. Several steps go along different axes, in equal or
+/// opposite directions. `collide` is true for two points of the domain with equal targets. `None` if no candidate
+/// collides.
 fn collision_by_steps(
     domain: &EnumerationDomain<'_>,
     undecided: &DecodeFailure,
@@ -105,9 +106,9 @@ fn collision_by_steps(
     along_three(domain, &steps, collide)
 }
 
-/// Two colliding points that differ by one step along each of three axes, one step possibly opposite to the others;
-/// `None` if no candidate collides. `steps` are pairs of position in `domain.axes` and distance; `collide` is true for
-/// a pair of points of the domain with equal targets.
+/// Two colliding points that differ by one step along each of three axes, of which one step may be opposite to the
+/// others; `None` if no candidate collides. `steps` are pairs `(axis, distance)`, where `axis` is a position in
+/// `domain.axes`. `collide` is true for two points of the domain with equal targets.
 fn along_three(
     domain: &EnumerationDomain<'_>,
     steps: &[(usize, i128)],

@@ -1,5 +1,5 @@
-//! Ranges of index expressions that contain differences: `x + y - y` has the range of `x`, which interval
-//! arithmetic on the expression misses.
+//! Ranges of index expressions that contain differences. For `x + y - y`, the range is that of `x`; interval arithmetic
+//! on the expression as written gives a larger one.
 //!
 //! Terms of a sum that share axes with a subtracted term form a group, which is bounded as a whole: by enumeration if
 //! it has few index tuples, otherwise by the normal form. The normal form is computed with unbounded axes (only
@@ -70,7 +70,7 @@ struct TermGroup {
 struct DifferenceBounds<'a> {
     range: &'a dyn Fn(Var) -> Option<Interval>,
     facts: &'a Facts,
-    /// Facts about the symbols and every axis, with the extent [`ANY`] in place of the known range of the axis.
+    /// Facts about the symbols, and about every axis with the extent [`ANY`] instead of its known range.
     free: Facts,
 }
 
@@ -133,8 +133,8 @@ impl DifferenceBounds<'_> {
     }
 
     /// Exact bounds of an expression by enumeration, where each of its variables `vars` takes all values from 0 to its
-    /// greatest value. `None` if one is no `Var::Storage`, a greatest value is symbolic, or there are more than
-    /// [`VISITED`] index tuples.
+    /// greatest value. `None` if a variable is not a `Var::Storage`, a greatest value is symbolic, or there are more
+    /// than [`VISITED`] index tuples.
     fn bounds_by_enumeration(
         &self,
         expr: &Expr,
@@ -177,7 +177,8 @@ impl DifferenceBounds<'_> {
         self.intersect(sum, self.bounds_of_poly(&self.quotients_as_digits(&form)?)?)
     }
 
-    /// Interval of a polynomial: the sum of the intervals of its terms, each as written in its rendered form.
+    /// Interval of a polynomial: the sum of the intervals of its terms, each computed by interval arithmetic on the
+    /// term as an expression.
     fn bounds_of_poly(&self, form: &Poly) -> Result<Interval, ExprError> {
         let mut sum = Interval { low: Poly::zero(), high: Poly::zero() };
         for (monomial, coefficient) in form.terms() {
@@ -191,8 +192,8 @@ impl DifferenceBounds<'_> {
         Ok(sum)
     }
 
-    /// Intersection of two intervals: on each side the tighter bound, or the bound of `a` where the order of the
-    /// bounds is not provable.
+    /// Intersection of two intervals. Each bound is the tighter of the two bounds; it is the bound of `a` if the order
+    /// of the two is not provable.
     fn intersect(&self, a: Interval, b: Interval) -> Result<Interval, ExprError> {
         let raises = self.facts.at_least_zero(&b.low.sub(&a.low)?)?;
         let lowers = self.facts.at_least_zero(&a.high.sub(&b.high)?)?;
@@ -202,8 +203,8 @@ impl DifferenceBounds<'_> {
         })
     }
 
-    /// Polynomial equal to `form` in which each `x % k` is replaced by `x - x // k * k`, and then subtracted
-    /// quotients are combined with others to digits: `y % 8 - y % 4` becomes `y // 4 % 2 * 4`.
+    /// Polynomial equal to `form` in which each `x % k` is replaced by `x - x // k * k`. Then pairs of quotients, of
+    /// which one is subtracted, are combined to digits: `y % 8 - y % 4` becomes `y // 4 % 2 * 4`.
     fn quotients_as_digits(&self, form: &Poly) -> Result<Poly, ExprError> {
         let mut sum = Poly::zero();
         for (monomial, coefficient) in form.terms() {
@@ -252,7 +253,8 @@ impl DifferenceBounds<'_> {
     }
 }
 
-/// Appends the terms of a nested sum or difference to `terms`, each with its sign, all negated if `is_subtracted`.
+/// Appends the terms of a nested sum or difference to `terms`, each with its sign. If `is_subtracted`, all signs are
+/// inverted.
 fn collect_terms(expr: &Expr, is_subtracted: bool, terms: &mut Vec<SignedTerm>) {
     match expr.node() {
         ExprNode::Bin(BinOp::Add, a, b) => {
@@ -329,7 +331,8 @@ mod tests {
         sum
     }
 
-    /// Normal-form bounds apply above 65,536 index tuples; they must also hold for small sums.
+    /// Checks on small sums that the bounds by normal form contain every value. They are otherwise used only above
+    /// [`VISITED`] index tuples.
     #[test]
     fn normal_form_bounds_contain_every_value() {
         let extents = [12, 7];

@@ -24,7 +24,7 @@ pub const MAX_POINTS: i128 = 1 << 30;
 /// Maximum number of slots (the product of the numbers of values of the targets) of an enumeration, 2^37; beyond it
 /// the claim is undecided.
 pub const MAX_SLOTS: i128 = 1 << 37;
-/// Number of slots that are marked in one pass over the points, 2^31: 256 MiB of bits.
+/// Maximum number of slots that are marked in one pass over the points, one bit per slot: 2^31 slots take 256 MiB.
 const WINDOW: i128 = 1 << 31;
 /// Maximum number of points of the corner of the box, at index 0, that is searched first for a collision.
 const CORNER_POINTS: i128 = 1 << 16;
@@ -45,7 +45,7 @@ pub(crate) struct EnumerationDomain<'a> {
 /// Result of the check whether two points of a box share a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum EnumerationResult {
-    /// No two points of the box share a slot.
+    /// No two points of the box have the same slot number.
     Injective,
     /// Two points that share a slot, the earlier one in row-major order first.
     Collision(Vec<i128>, Vec<i128>),
@@ -94,9 +94,9 @@ pub(crate) fn enumerate(
     Ok(collision.unwrap_or(EnumerationResult::Injective))
 }
 
-/// Pair `(earlier, later)` of points that share a slot, within a corner of the box (at index 0) that has at most `most`
-/// points. The later point is the first in row-major order that collides. `None` if there is no collision, or slot
-/// numbers leave 64 bits.
+/// Pair `(earlier, later)` of points that share a slot, within the corner of the box at index 0 that [`corner_of`]
+/// gives for at most `most` points. `later` is the first point in row-major order that collides with an earlier one.
+/// `None` if there is no collision, or slot numbers exceed 64 bits.
 pub(crate) fn sample_collision(
     domain: &EnumerationDomain<'_>,
     most: i128,
@@ -125,8 +125,8 @@ pub(crate) fn sample_collision(
     Ok(first.map(|(second, first)| (point(first), point(second))))
 }
 
-/// Extents of the corner of a box at index 0: the longest extent is halved, rounded up, until the corner has at most
-/// `most` points.
+/// Extents of the corner of a box at index 0 that has at most `most` points. The longest extent is repeatedly halved,
+/// rounded up, until this holds.
 fn corner_of(extents: &[i128], most: i128) -> Vec<i128> {
     let mut corner = extents.to_vec();
     while corner.iter().fold(1_i128, |n, e| n.saturating_mul(*e)) > most {
@@ -180,15 +180,15 @@ fn collides(domain: &EnumerationDomain<'_>, executor: &dyn Executor) -> Result<b
     Ok(false)
 }
 
-/// Position of the 64-bit word, and mask of the bit, that mark a slot in the window `window.0..window.1` of slot
-/// numbers; `None` if the slot is outside the window.
+/// Pair `(word, mask)` that marks a slot: the position of its 64-bit word, and the mask of its bit. The window is
+/// `window.0..window.1` of the slot numbers; `None` if the slot is outside the window.
 fn bit_of(slot: i64, window: (i64, i64)) -> Option<(usize, u64)> {
     let at = (window.0..window.1).contains(&slot).then(|| slot - window.0)?;
     Some((usize::try_from(at >> 6).ok()?, 1_u64 << (at & 63)))
 }
 
-/// Marks the slots inside the window as taken in `bits`, and returns true. At a slot that is taken already, sets
-/// `collided` and returns false.
+/// Marks the slots inside the window in `bits`, and returns true. At a slot that is already marked, sets `collided` and
+/// returns false.
 fn mark_all(bits: &[AtomicU64], window: (i64, i64), slots: &[i64], collided: &AtomicBool) -> bool {
     for slot in slots {
         let Some((word, bit)) = bit_of(*slot, window) else { continue };
@@ -201,8 +201,8 @@ fn mark_all(bits: &[AtomicU64], window: (i64, i64), slots: &[i64], collided: &At
     true
 }
 
-/// Collision of two points of the box, of which the later is the first in row-major order that collides; `None` if no
-/// two points share a slot.
+/// Collision of two points of the box. The later point is the first in row-major order that shares a slot with an
+/// earlier one. `None` if no two points share a slot.
 fn first_collision(domain: &EnumerationDomain<'_>) -> Result<Option<EnumerationResult>, ExprError> {
     let sweep = SlotSweep::new(domain, domain.extents.len().saturating_sub(1));
     let slots = domain.slot_count();
@@ -266,11 +266,12 @@ pub(crate) fn find(
     Ok(None)
 }
 
-/// Result of [`count`]: the points of a box at which all domain conditions hold.
+/// Result of [`count`]: the number of points of a box at which all domain conditions hold, and the first of these
+/// points.
 pub(crate) struct PointCount {
     pub(crate) count: i128,
-    /// First of the counted points in row-major order, taking the longest axis as the innermost; `None` if `count` is
-    /// 0.
+    /// First of the counted points in row-major order, with the longest axis moved to the innermost position; `None` if
+    /// `count` is 0.
     pub(crate) first: Option<Vec<i128>>,
 }
 
@@ -295,7 +296,8 @@ pub(crate) fn count(domain: &EnumerationDomain<'_>) -> Result<Option<PointCount>
     Ok(Some(counted))
 }
 
-/// Minimum and maximum of a target, in this order, each with the first point in row-major order at which it occurs.
+/// Pairs `(value, point)` for the minimum and the maximum of a target, in this order. `point` is the first point in
+/// row-major order at which the value occurs.
 pub(crate) type Extremes = [(i128, Vec<i128>); 2];
 
 /// Minimum and maximum of the only target of `domain`, each with the first point in row-major order at which it

@@ -12,19 +12,20 @@ pub trait Executor: Sync {
     /// have returned.
     fn for_each(&self, pieces: usize, work: &(dyn Fn(usize) + Sync));
 
-    /// True if the cache holds the answer yes to `question`, a text such as `no collision: …` that describes the
-    /// property and its data. The text does not identify the version of the program, so a cache must be used only by
-    /// the build of the program that filled it. A forgotten answer only costs time.
+    /// True if the cache contains `question` as a proven property. The text, such as `no collision: …`, describes the
+    /// property and its data. It does not identify the version of the program, so a cache must be used only by the
+    /// build of the program that filled it. A property missing from the cache is proven again.
     fn knows(&self, _question: &str) -> bool {
         false
     }
 
-    /// Caches the answer yes to `question`, for later calls of [`Executor::knows`]. By default nothing is cached.
+    /// Adds `question` to the cache as a proven property, for later calls of [`Executor::knows`]. By default nothing is
+    /// cached.
     fn learn(&self, _question: &str) {}
 }
 
-/// True if a property of `points` points holds, from the cache by the text `question()`, or by calling `visit`. Only
-/// true results of enumerations of at least [`MEMORABLE`] points are cached.
+/// True if a property of `points` points holds. The cache is asked with the text `question()`; if it does not have the
+/// answer, the result is that of `visit`. Only true results for at least [`MEMORABLE`] points are cached.
 ///
 /// # Errors
 /// Errors of `visit`.

@@ -7,8 +7,8 @@ use crate::digits::{Chain, Digit, Digits, LinearForm};
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::normal_form::simplify::Facts;
 
-/// Digits of a component in which every axis is a single digit, with empty linear forms for the targets. The checker
-/// of proofs takes them as a hint.
+/// Digits of a component in which every axis is a single digit. The linear forms of the targets are empty. The checker
+/// of proofs takes these digits as a hint for a proof by elimination.
 pub(super) fn whole(claim: Claim<'_>, component: &Component) -> Digits {
     let mut all = Digits::default();
     for axis in &component.axes {
@@ -22,8 +22,9 @@ pub(super) fn whole(claim: Claim<'_>, component: &Component) -> Digits {
     all
 }
 
-/// Positions of the `(weight, extent)` pairs, ordered by descending weight. `None` unless each weight provably
-/// exceeds the greatest sum of all terms with smaller weights, where a term reaches `weight * (extent - 1)`.
+/// Positions of the pairs `(weight, extent)` in `weighed`, by descending weight. `None` unless each weight provably
+/// exceeds the greatest value of the sum of all terms with smaller weights. The greatest value of a term is
+/// `weight * (extent - 1)`.
 pub(crate) fn order(
     weighed: &[(&Expr, &Expr)],
     facts: &Facts,

@@ -31,9 +31,9 @@ pub struct LayoutComponent {
 /// Layout decomposed into independent components of axes, from which the element in a slot is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutDecomposition {
-    /// Expressions over `Var::Axis` and symbols whose values identify an element: one index per storage axis, or the
-    /// offset alone if the storage indices cannot be divided out of it (a stride of 0, strides that do not nest, or
-    /// symbolic strides or extents).
+    /// Expressions over `Var::Axis` and symbols whose values identify an element: one index per storage axis. It is the
+    /// offset alone if the storage indices cannot be computed from the offset by division: a stride is 0, strides do
+    /// not nest, or strides or extents are symbolic.
     pub targets: Vec<Expr>,
     /// Number of values of each target, over symbols: target `k` is in `0..slots[k]`.
     pub slots: Vec<Expr>,
@@ -101,8 +101,9 @@ impl Layout {
         Ok(facts)
     }
 
-    /// Value of each target at the slot with the physical indices `Var::Physical`: one storage index per storage axis,
-    /// or the offset alone, which is `Var::Physical(0)`, if `strided` (see [`Layout::is_strided`]).
+    /// Value of each target at the slot with the physical indices `Var::Physical`. The targets are the storage indices,
+    /// one per storage axis; if `strided` (see [`Layout::is_strided`]), the only target is the offset, which is
+    /// `Var::Physical(0)`.
     fn targets_at(&self, strided: bool) -> Result<Vec<Expr>, ExprError> {
         use crate::expr::BinOp::{FloorDiv, Mod, Sub};
         let physical = |g: usize| {
@@ -128,7 +129,7 @@ impl Layout {
             let pitch = self.physical_strides.get(g).ok_or(ExprError::Unbound)?;
             for k in group {
                 let stride = self.strides.get(k).ok_or(ExprError::Unbound)?;
-                // The stride in units of the pitch of its physical axis.
+                // Stride of the storage axis in steps of its physical axis.
                 let step = match (stride.as_const(), pitch.as_const()) {
                     (Some(stride), Some(pitch)) => Expr::constant(stride / pitch.max(1)),
                     _ => Expr::binary(FloorDiv, stride, pitch)?,

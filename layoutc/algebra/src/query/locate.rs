@@ -26,7 +26,7 @@ pub enum ElementLocationError {
     /// The number of coordinates differs from the number of logical axes, or of physical axes for a slot.
     #[error("{given} coordinates for {axes} axes")]
     Rank {
-        /// Number of coordinates given.
+        /// Number of coordinates in the logical index or slot that was looked up.
         given: usize,
         /// Number of logical or physical axes, which is the number of coordinates required.
         axes: usize,
@@ -36,7 +36,7 @@ pub enum ElementLocationError {
     OutOfBounds {
         /// Position of the logical or physical axis, from 0, outermost first.
         axis: usize,
-        /// Value of the coordinate.
+        /// Value of the coordinate that is out of bounds.
         value: i128,
         /// Extent of the axis, for the given values of the symbols.
         extent: i128,
@@ -152,8 +152,9 @@ impl Layout {
         Ok((place.physical == physical).then_some(logical))
     }
 
-    /// Indices along the axes of the component `part`, in the order of `part.axes`, for which the target at each
-    /// position `k` in `part.targets` has the value `wanted[k]`; `None` if there are none.
+    /// Indices along the axes of the component `part` of the decomposition `parts`, in the order of `part.axes`. At
+    /// these indices, the target at each position `k` in `part.targets` has the value `wanted[k]`. They are evaluated
+    /// by the inverse of the component, or searched for if it has none; `None` if the search finds none.
     fn solve_component(
         &self,
         part: &LayoutComponent,
@@ -214,7 +215,7 @@ impl Layout {
                 _ => false,
             }
         });
-        // A stride of 0 loses its index.
+        // A storage index whose stride is 0 does not affect the offset.
         let nonzero = self.strides.iter().all(|stride| stride.as_const() != Some(0));
         slots.is_none() || !nested || !nonzero
     }

@@ -5,19 +5,19 @@ use super::named::NamedSharding;
 use super::order::DeviceOrder;
 use super::placement::{DevicePlacement, TensorSharding, TiledSharding};
 
-/// Form of XLA's sharding texts.
+/// Form of XLA's sharding texts, of which there are three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ShardingForm {
     /// Numbers of tiles with a list of devices: `{devices=[2,2]0,1,2,3}`.
     V1,
-    /// Numbers of tiles with an iota of devices: `{devices=[2,2]<=[4]}`.
+    /// Numbers of tiles with an iota of devices, a reshaped and transposed range: `{devices=[2,2]<=[4]}`.
     V2,
     /// Named axes of a mesh: `{mesh['a'=2,'b'=2], [{'a'}, {'b'}]}`.
     V3,
 }
 
 impl TensorSharding {
-    /// Converts the sharding to the given form of XLA's sharding texts; the shard group is kept.
+    /// Converts the sharding to the form `form` of XLA's sharding texts. The shard group is kept.
     ///
     /// # Errors
     /// [`ShardingInexpressible`]: the form cannot express the sharding.
@@ -77,8 +77,8 @@ impl DevicePlacement {
     }
 }
 
-/// Placement whose tiles have a list as device order; a placement without tiles is unchanged. Tiles on one device
-/// become replicated, because XLA does not accept a list of one device.
+/// Placement in which the device order of tiles is written as a list. A placement without tiles is unchanged. Tiles on
+/// a single device become [`DevicePlacement::Replicated`], because XLA does not accept a list of one device.
 fn with_device_list(placement: DevicePlacement) -> Result<DevicePlacement, ShardingInexpressible> {
     let DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }) = placement else {
         return Ok(placement);
@@ -90,8 +90,8 @@ fn with_device_list(placement: DevicePlacement) -> Result<DevicePlacement, Shard
     Ok(DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }))
 }
 
-/// Placement whose tiles have an iota as device order; a placement without tiles is unchanged.
-/// [`ShardingInexpressible::Order`] if the order is not an iota.
+/// Placement in which the device order of tiles is written as an iota; [`ShardingInexpressible::Order`] if the order is
+/// not one. A placement without tiles is unchanged.
 fn with_device_range(placement: DevicePlacement) -> Result<DevicePlacement, ShardingInexpressible> {
     let DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }) = placement else {
         return Ok(placement);

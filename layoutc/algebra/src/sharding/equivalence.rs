@@ -8,11 +8,11 @@ use super::order::DeviceOrder;
 use super::placement::{DevicePlacement, Subgroup, TensorSharding, TiledSharding};
 
 impl TensorSharding {
-    /// True if both shardings place every element on the same devices, and are in the same shard group.
+    /// True if both shardings place every element on equal devices, and are in one shard group or in none.
     ///
-    /// The comparison ignores the names of mesh axes, the permission to shard an axis further, and the order of
-    /// devices within a `manual` or `unreduced` subgroup, but not the rank. As in XLA, tiles on one device are
-    /// the whole tensor.
+    /// The comparison ignores the names of mesh axes, the permission to shard an axis further, and the order of devices
+    /// within a `manual` or `unreduced` subgroup. It does not ignore the rank. As in XLA, tiles on one device are the
+    /// whole tensor.
     ///
     /// # Errors
     /// [`ShardingInexpressible::Devices`] if a comparison would list more than [`LISTED`](super::LISTED) devices.
@@ -37,9 +37,10 @@ fn whole(placement: DevicePlacement) -> DevicePlacement {
     }
 }
 
-/// Canonical device order of tiles: the positions of each `manual` or `unreduced` subgroup are permuted, alike in
-/// every tile, such that their devices in the first tile ascend. An order that is an iota stays one if its digits
-/// end at tile boundaries, or if no subgroup is permuted; otherwise the result is a list.
+/// Canonical device order of tiles, for a comparison that ignores the order within `manual` and `unreduced` subgroups.
+/// The positions of each such subgroup are permuted, alike in every tile, so that the devices in the first tile ascend.
+/// The result is an iota if the order is one and no subgroup is permuted, or if the digits of the iota end at tile
+/// boundaries. Otherwise it is a list.
 fn normal(tiled: &TiledSharding) -> Result<DeviceOrder, ShardingInexpressible> {
     let iota = tiled.order.iota();
     let is_plain = tiled.subgroups.iter().all(|kind| *kind == Subgroup::Replicated);
@@ -73,8 +74,8 @@ fn normal(tiled: &TiledSharding) -> Result<DeviceOrder, ShardingInexpressible> {
 }
 
 /// Device list in which the positions of one subgroup are permuted, alike in every tile of `tile` devices. The device
-/// at list index `i` is at position `i / step % size` of the subgroup. In the first tile of the result, the least
-/// device at each position ascends with the position.
+/// at list index `i` is at position `i / step % size` of the subgroup. The permutation sorts the positions by the least
+/// device that each has in the first tile.
 fn relabeled(list: &[i64], tile: usize, size: usize, step: usize) -> Vec<i64> {
     let place = |k: usize| k / step.max(1) % size;
     let first = list.get(..tile).unwrap_or_default();

@@ -11,8 +11,8 @@ use super::order::LISTED;
 /// Feature of a sharding that the requested form cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ShardingInexpressible {
-    /// The conversion requires a list of the devices, and there are more than [`LISTED`], or more than the argument
-    /// `most` of [`DevicePlacement::shards`](super::DevicePlacement::shards).
+    /// The conversion requires a list of the devices, but there are too many: more than [`LISTED`], or more than the
+    /// argument `most` of [`DevicePlacement::shards`](super::DevicePlacement::shards).
     #[error("a list of {devices} devices: at most {LISTED} are listed")]
     Devices {
         /// Number of devices of the sharding.
@@ -21,30 +21,31 @@ pub enum ShardingInexpressible {
     /// An order of devices such as `0,1,3,2` is not a reshaped and transposed iota, so that no row-major mesh has it.
     #[error("this order of devices: {0}")]
     Order(#[from] IotaError),
-    /// The tiles of an axis end within a digit of the device order that they do not divide, so that no mesh axes
-    /// correspond to the tiles, as for `{devices=[4,3]<=[2,6]T(1,0)}`.
+    /// The tiles of an axis end within a digit of the device order, and their number does not divide the digit. No mesh
+    /// axes correspond to such tiles: `{devices=[4,3]<=[2,6]T(1,0)}` has 4 tiles in a digit of size 6.
     #[error("these tiles: {0}")]
     Uncut(#[from] TileBoundaryError),
     /// The sharding belongs to a shard group, written `shard_as` or `shard_like`.
     #[error("`shard_as` and `shard_like`")]
     Group,
-    /// The whole tensor is manual or unreduced, written `{manual}` or `{unreduced}`, and the text has no mesh to refer
-    /// to.
+    /// The whole tensor is manual or unreduced, written `{manual}` or `{unreduced}`, and the sharding has no mesh whose
+    /// axes could be named.
     #[error("`{{{word}}}` without a mesh")]
     Mesh {
         /// Keyword of XLA for the placement: `manual` or `unreduced`.
         word: &'static str,
     },
-    /// The sharding is not determined yet, written `{unknown}`.
+    /// XLA has not determined the sharding yet, written `{unknown}`.
     #[error("`{{unknown}}`")]
     Unknown,
     /// The whole tensor is on one device, which is not a sharding over a mesh.
     #[error("all of a tensor on device {device}")]
     Maximal {
-        /// Number of the device.
+        /// Number of the device that holds the whole tensor.
         device: i64,
     },
-    /// The program manages the contents of all devices, written `{manual}`, or of a `manual` subgroup.
+    /// The program, not XLA, manages the contents of devices: of all devices, written `{manual}`, or of those in a
+    /// `manual` subgroup.
     #[error("`manual` devices, whose contents the program manages")]
     Manual,
     /// The rank of the sharding differs from that of the tensor.
@@ -59,7 +60,7 @@ pub enum ShardingInexpressible {
     /// character.
     #[error("a mesh axis named `{name}`")]
     Name {
-        /// Name of the mesh axis.
+        /// Name of the mesh axis that cannot be quoted.
         name: String,
     },
 }

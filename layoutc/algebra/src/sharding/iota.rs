@@ -29,16 +29,16 @@ pub struct IotaOrder {
     digits: Vec<DeviceDigit>,
 }
 
-/// Error of [`IotaOrder::cut`]: the tiles of an axis end within a digit of the device order that they do not
-/// divide, as 4 tiles do in 6 devices of stride 1.
+/// Error of [`IotaOrder::cut`]: the tiles of an axis end within a digit of the device order, and their number does not
+/// divide the digit. An example is 4 tiles in a digit of 6 devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the {tiles} tiles of axis {axis} do not divide {size} devices of stride {stride}")]
 pub struct TileBoundaryError {
     /// Position of the axis in the argument of [`IotaOrder::cut`], where subgroups follow the axes of the tensor.
     pub axis: usize,
-    /// Number of tiles along the axis.
+    /// Number of tiles along the axis, into which the digit cannot be split evenly.
     pub tiles: i64,
-    /// Number of values of the digit that the tiles do not divide, without the part that earlier axes have used.
+    /// Number of values of the digit, or of the part of it that earlier axes have not used.
     pub size: i64,
     /// Weight of the digit in the device number.
     pub stride: i64,
@@ -50,25 +50,25 @@ pub enum IotaError {
     /// The list does not start with device 0.
     #[error("the first device is {device}, but a row-major mesh starts with 0")]
     First {
-        /// First device of the list.
+        /// First device of the list, which is not 0.
         device: i64,
     },
     /// A device contradicts the digits that the preceding devices establish: `0,1,3,2` has device 2 where the
     /// digits predict 4.
     #[error("device {device} is at position {place}, where a row-major mesh has {expected}")]
     Step {
-        /// Position of the device in the list.
+        /// Position in the list, from 0, of the first device that contradicts the digits.
         place: i64,
-        /// Device at that position.
+        /// Device in the list at that position.
         device: i64,
         /// Device that the digits predict at that position.
         expected: i64,
     },
-    /// The number of devices that the first digits cover does not divide the length of the list: `0,2,4,1` starts
-    /// with a digit of 3 devices.
+    /// The number of devices that the first digits cover does not divide the length of the list. For example, `0,2,4,1`
+    /// starts with a digit of 3 devices and has 4.
     #[error("the first {row} devices form rows, but {count} devices are not a multiple of them")]
     Row {
-        /// Number of devices that the digits cover.
+        /// Number of devices at the start of the list that the first digits cover.
         row: i64,
         /// Number of devices in the list.
         count: i64,
@@ -102,9 +102,9 @@ impl IotaOrder {
         Self::of(&[DeviceDigit { size: count, stride: 1 }])
     }
 
-    /// Device order with these digits, major to minor. Drops digits of size 1, and merges adjacent digits if the stride
-    /// of the first is `size * stride` of the second. Digits without the rest of their order give devices that are not
-    /// `0..count`.
+    /// Device order with the digits `digits`, major to minor. Drops digits of size 1, and merges adjacent digits if the
+    /// stride of the first is `size * stride` of the second. The devices are `0..count` only if `digits` are all digits
+    /// of an order.
     pub(super) fn of(digits: &[DeviceDigit]) -> Self {
         let mut merged: Vec<DeviceDigit> = Vec::with_capacity(digits.len());
         for digit in digits.iter().filter(|digit| digit.size > 1) {
@@ -165,7 +165,7 @@ impl IotaOrder {
         self.digits.iter().map(|digit| digit.size).product()
     }
 
-    /// Device at position `place` of the order; `None` if the position is out of range.
+    /// Device at position `place` of the order, from 0; `None` if the position is out of range.
     pub fn device(&self, place: i64) -> Option<i64> {
         if place < 0 {
             return None;
@@ -234,8 +234,8 @@ impl IotaOrder {
     }
 }
 
-/// Error for a `list` of `count` devices that does not continue with `digits`, ordered minor to major:
-/// [`IotaError::Step`] for the first device that contradicts the digits, otherwise [`IotaError::Row`].
+/// Error for a `list` of `count` devices that cannot be continued with `digits`, which are ordered minor to major. It
+/// is [`IotaError::Step`] for the first device that contradicts the digits, or [`IotaError::Row`] if no device does.
 fn broken(list: &[i64], digits: &[DeviceDigit], count: i64) -> IotaError {
     let rows: Vec<DeviceDigit> = digits.iter().rev().copied().collect();
     let begun = IotaOrder { digits: rows };

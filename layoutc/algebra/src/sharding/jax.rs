@@ -50,8 +50,8 @@ pub fn make_mesh(mesh: &Mesh) -> Result<String, ShardingInexpressible> {
     Ok(format!("jax.make_mesh({}, {})", tuple(&sizes), tuple(&names)))
 }
 
-/// Python expression of the mesh axes that shard each tensor axis, and of those over which the devices hold partial
-/// sums, if any: `PartitionSpec('x', None, ('y', 'z'), unreduced={'w'})`.
+/// Python expression `PartitionSpec(…)` with one entry per tensor axis, the mesh axes that shard it. Mesh axes over
+/// which the devices hold partial sums follow as `unreduced`: `PartitionSpec('x', None, ('y', 'z'), unreduced={'w'})`.
 ///
 /// # Errors
 /// [`ShardingInexpressible::Name`] if the name of a mesh axis cannot be quoted.

@@ -55,8 +55,8 @@ impl Mesh {
         Some(coordinates)
     }
 
-    /// Device at these coordinates, one per mesh axis, major to minor; `None` if a coordinate is out of range or
-    /// the rank differs.
+    /// Device at these coordinates, one per mesh axis, major to minor. `None` if a coordinate is out of range, or the
+    /// number of coordinates differs from the number of mesh axes.
     pub fn device(&self, coordinates: &[i64]) -> Option<i64> {
         self.devices()?;
         if coordinates.len() != self.axes.len() {
@@ -78,9 +78,9 @@ pub enum ShardingError {
     /// A position in the lists of mesh axes is not below the rank of the mesh.
     #[error("axis {axis} is sharded over mesh axis {position}, but the mesh has rank {axes}")]
     Unknown {
-        /// Position of the tensor axis.
+        /// Position of the tensor axis whose list of mesh axes contains the invalid position.
         axis: usize,
-        /// Position that is not a mesh axis.
+        /// Invalid position in that list: it is not below the number of mesh axes.
         position: usize,
         /// Number of axes of the mesh.
         axes: usize,
@@ -88,11 +88,11 @@ pub enum ShardingError {
     /// A mesh axis is listed twice, for two tensor axes or for one.
     #[error("mesh axis {position} shards both axis {first} and axis {second}")]
     Twice {
-        /// Position of the mesh axis.
+        /// Position of the mesh axis that is listed twice.
         position: usize,
         /// Position of the tensor axis of the first use.
         first: usize,
-        /// Position of the tensor axis of the second use, which may be the same.
+        /// Position of the tensor axis of the second use, which may equal `first`.
         second: usize,
     },
 }
@@ -139,7 +139,7 @@ impl Sharding {
         Self { over }
     }
 
-    /// Positions of the mesh axes that shard each axis of the tensor, major first.
+    /// Positions of the mesh axes that shard the tensor: one list per tensor axis, each major first.
     pub fn over(&self) -> &[Vec<usize>] {
         &self.over
     }
@@ -150,8 +150,8 @@ impl Sharding {
         (0..mesh.axes.len()).filter(|position| !cuts(position)).collect()
     }
 
-    /// Number of parts of each tensor axis: the product of the sizes of its mesh axes, 1 if no mesh axis shards
-    /// it. `None` if `mesh` is invalid or lacks a mesh axis of the sharding, or if a product overflows.
+    /// Number of parts of each tensor axis: the product of the sizes of its mesh axes, 1 if no mesh axis shards it.
+    /// `None` in three cases: `mesh` is invalid, `mesh` lacks a mesh axis of the sharding, or a product overflows.
     pub fn parts(&self, mesh: &Mesh) -> Option<Vec<i64>> {
         mesh.devices()?;
         let size = |position: &usize| mesh.axes.get(*position).map(|axis| axis.size);
@@ -195,7 +195,7 @@ impl Sharding {
         at.into_iter().zip(largest).zip(extents).map(range).collect()
     }
 
-    /// Devices that hold the element at the logical index `index`, ascending. `None` if the index is outside
+    /// Devices that hold the element at the logical index `index`, in ascending order. `None` if the index is outside
     /// `extents`, or in the cases of [`Sharding::part_extents`].
     pub fn owners(&self, mesh: &Mesh, extents: &[i128], index: &[i128]) -> Option<ReplicaDevices> {
         let largest = self.part_extents(mesh, extents)?;

@@ -75,12 +75,12 @@ impl MeshSharding {
         let axes = names(named, &rows).into_iter().zip(&rows);
         let axes = axes.map(|(name, row)| MeshAxis { name, size: row.size }).collect();
         let mesh = Mesh { axes };
-        // The parts of a placement are disjoint.
+        // The mesh axes and sub-axes of a placement are disjoint, so that no mesh axis is listed twice.
         Ok(Self { mesh, sharding: Sharding::of_disjoint(over), unreduced })
     }
 
-    /// Sharding by names of mesh axes, over the same mesh. The tensor is replicated over the mesh axes that
-    /// neither shard a tensor axis nor carry partial sums.
+    /// Conversion to the form that names mesh axes, over the same mesh. Mesh axes that neither shard a tensor axis nor
+    /// hold partial sums become a `replicated` subgroup.
     pub fn named(&self) -> NamedSharding {
         let part = |position: &usize| AxisRef {
             axis: *position,
@@ -108,18 +108,18 @@ impl MeshSharding {
     }
 }
 
-/// Axis of the row-major mesh, along which successive devices differ by `stride`.
+/// Axis of the row-major mesh: neighbors along it differ by `stride` in the device number.
 struct DeviceRow {
-    /// Sub-axis of the named mesh that contains the axis.
+    /// Sub-axis of the named mesh of which the axis is a part, or which it equals.
     part: AxisRef,
-    /// Position among the device digits of `part`, major first.
+    /// Position of the axis among the axes into which `part` is split, major first; 0 if it is not split.
     number: usize,
     size: i64,
     stride: i64,
 }
 
-/// Axes of the row-major mesh with the devices of `named`, major to minor. [`ShardingInexpressible::Order`] or
-/// [`ShardingInexpressible::Uncut`] if there is no such mesh.
+/// Axes of the row-major mesh that has the devices of `named` at the same points, major to minor.
+/// [`ShardingInexpressible::Order`] or [`ShardingInexpressible::Uncut`] if there is no such mesh.
 fn rows(named: &NamedSharding) -> Result<Vec<DeviceRow>, ShardingInexpressible> {
     let refined = named.refined();
     let sizes: Vec<i64> = refined.iter().map(|part| part.size).collect();
@@ -139,8 +139,8 @@ fn rows(named: &NamedSharding) -> Result<Vec<DeviceRow>, ShardingInexpressible> 
     Ok(rows)
 }
 
-/// Names of the axes `rows` of the row-major mesh: `a` for an axis `a` of the named mesh that is not split,
-/// otherwise `a_0`, `a_1`, …, major first. Appends `_` to a name that is taken.
+/// Names of the axes `rows` of the row-major mesh. An axis `a` of the named mesh that is not split keeps its name; the
+/// parts of a split one are named `a_0`, `a_1`, …, major first. `_` is appended to such a name while it is taken.
 fn names(named: &NamedSharding, rows: &[DeviceRow]) -> Vec<String> {
     let axis = |row: &DeviceRow| row.part.axis;
     let own =

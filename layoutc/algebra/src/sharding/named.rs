@@ -11,11 +11,12 @@ use super::mesh::{Mesh, MeshAxis};
 use super::order::DeviceOrder;
 use super::placement::{DevicePlacement, Subgroup, TiledSharding, tiled};
 
-/// Reference to a mesh axis or a sub-axis. `'b':(2)4` is the sub-axis of size 4 below the leading factor 2 of a
-/// mesh axis `b` of size 2 * 4 * m: the digit `coordinate // m % 4`.
+/// Reference to a mesh axis or a sub-axis. In a mesh axis `b` of size 8, `'b':(2)2` is the sub-axis of size 2 below a
+/// leading sub-axis of size 2: the digit `coordinate // 2 % 2`. In general, `'b':(before)size` is
+/// `coordinate // m % size`, where the size of the mesh axis is `before * size * m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AxisRef {
-    /// Position of the axis in the mesh.
+    /// Position of the mesh axis in [`Mesh::axes`].
     pub axis: usize,
     /// Product of the sizes of the more major sub-axes of the mesh axis; 1 for a whole axis.
     pub before: i64,
@@ -30,7 +31,7 @@ impl AxisRef {
     }
 }
 
-/// Mesh axes that shard one axis of a tensor.
+/// Mesh axes and sub-axes that shard one axis of a tensor, and the permission to shard it further.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AxisSharding {
     /// Mesh axes and sub-axes that shard the tensor axis, major first.
@@ -41,19 +42,19 @@ pub struct AxisSharding {
 
 /// Sharding of a tensor over the named axes of a mesh.
 ///
-/// Shardings that [`super::xla::parse`] and [`NamedSharding::of_tiled`] return are valid: sub-axes divide
-/// their axes, and no two overlap.
+/// In a sharding that [`super::xla::parse`] or [`NamedSharding::of_tiled`] returns, sub-axes divide their axes, and no
+/// two overlap.
 ///
 /// Source: XLA, `NamedSharding` in `named_sharding.h`, `Mesh` and `AxisRef` in `mesh_and_axis.h`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedSharding {
     pub(super) mesh: Mesh,
-    /// Devices of the mesh, in row-major order of its axes.
+    /// Devices at the points of the mesh, in row-major order of the mesh axes.
     pub(super) order: DeviceOrder,
     /// Mesh axes that shard each axis of the tensor; empty for an unsharded tensor of any rank.
     pub(super) cuts: Vec<AxisSharding>,
-    /// Mesh axes of each [`Subgroup`], in the order of the mesh. The tensor is replicated over mesh axes that are
-    /// in no list here and in no entry of `cuts`.
+    /// Mesh axes of each [`Subgroup`], in the order of the mesh. The tensor is also replicated over the mesh axes that
+    /// occur neither here nor in `cuts`.
     pub(super) shared: [(Subgroup, Vec<AxisRef>); 3],
 }
 
@@ -69,12 +70,12 @@ impl NamedSharding {
         }
     }
 
-    /// Mesh of the sharding.
+    /// Mesh whose axes shard the tensor.
     pub fn mesh(&self) -> &Mesh {
         &self.mesh
     }
 
-    /// Devices of the mesh, in row-major order of its axes.
+    /// Devices at the points of the mesh, in row-major order of the mesh axes.
     pub fn order(&self) -> &DeviceOrder {
         &self.order
     }
@@ -84,13 +85,13 @@ impl NamedSharding {
         &self.cuts
     }
 
-    /// True if XLA may shard some axis of the tensor further.
+    /// True if XLA may shard some axis of the tensor further, written `?` in the list of that axis.
     pub fn is_open(&self) -> bool {
         self.cuts.iter().any(|cut| cut.is_open)
     }
 
-    /// Mesh axes of the subgroup of this kind, in the order of the mesh; empty if there is none. `Replicated` lacks the
-    /// mesh axes over which the tensor is replicated only because no list names them.
+    /// Mesh axes of the subgroup `kind`, in the order of the mesh; empty if there is none. For `Replicated`, these are
+    /// the axes that the sharding lists. The tensor is also replicated over mesh axes that it does not list at all.
     pub fn shared(&self, kind: Subgroup) -> &[AxisRef] {
         self.shared.iter().find(|row| row.0 == kind).map_or(&[], |row| row.1.as_slice())
     }
@@ -161,8 +162,8 @@ impl NamedSharding {
     }
 
     /// Converts tiles to a sharding over a mesh with axes `axis_0`, `axis_1`, …. If the device order is an iota whose
-    /// digits end at tile boundaries, the mesh is row-major with one axis per digit. Otherwise the axes of the mesh
-    /// have the counts of tiles and subgroups above 1 as sizes, and the mesh has the device order of the tiles.
+    /// digits end at tile boundaries, the mesh is row-major with one axis per digit. Otherwise the mesh has one axis
+    /// for each count of tiles or subgroups above 1, and the device order of the tiles.
     ///
     /// Source: XLA, `HloSharding::ToNamedSharding` in `hlo_sharding.cc`.
     pub fn of_tiled(tiled: &TiledSharding) -> Self {

@@ -10,12 +10,12 @@ use crate::normal_form::simplify::Facts;
 use crate::symbol::Axis;
 
 impl Layout {
-    /// Layout of the whole tensor in a memory that contains each shard once, one after another, where `self` is
-    /// the layout of every shard. Also returns the number of leading storage axes that number the shards; these
-    /// axes are named like the mesh axes. The shards hold disjoint parts of the tensor and take disjoint ranges
-    /// of the memory, so that the result is injective if `self` is.
+    /// Layout of the whole tensor in one memory that contains each shard once, one after another. `self` is the layout
+    /// of every shard. `whole` lists the logical axes of the whole tensor; sharded axes have constant extents.
     ///
-    /// `whole` lists the logical axes of the whole tensor; sharded axes have constant extents.
+    /// The second result is the number of leading storage axes that number the shards; these axes are named like the
+    /// mesh axes. The shards hold disjoint parts of the tensor and take disjoint ranges of the memory, so that the
+    /// result is injective if `self` is.
     ///
     /// # Errors
     /// [`ExprError::Unbound`] unless `mesh` and `sharding` fit together, and `self` has the extents of the largest
@@ -38,15 +38,15 @@ struct ShardingAxis {
     size: i128,
     /// Position of the tensor axis that the mesh axis shards.
     axis: usize,
-    /// Distance between neighbors along the mesh axis, in shards along the tensor axis: the product of the sizes of the
-    /// mesh axes that follow in the list of mesh axes of the tensor axis.
+    /// Distance between neighbors along the mesh axis, in shards along the tensor axis. It is the product of the sizes
+    /// of the mesh axes that follow in the list of mesh axes of the tensor axis.
     below: i128,
-    /// Distance between neighbors along the mesh axis, in shards of the memory: the product of the sizes of all more
-    /// minor mesh axes that shard any tensor axis.
+    /// Distance between neighbors along the mesh axis, in shards of the memory. It is the product of the sizes of all
+    /// more minor mesh axes that shard a tensor axis.
     stride: i128,
 }
 
-/// Mesh axes that shard an axis of the tensor, in the order of the mesh, without those that shard no axis.
+/// Mesh axes that shard an axis of the tensor, in the order of the mesh. A mesh axis that shards none is omitted.
 fn cutters(mesh: &Mesh, sharding: &Sharding) -> Vec<ShardingAxis> {
     let size = |position: &usize| mesh.axes.get(*position).map_or(1, |a| i128::from(a.size));
     let mut found: Vec<ShardingAxis> = Vec::new();
@@ -147,8 +147,8 @@ impl ShardsInOneMemory<'_> {
         extent.unwrap_or(1).max(1)
     }
 
-    /// Distance between neighbors along a mesh axis, in elements along the tensor axis: `extent * below`, where
-    /// all shards in between count with the full extent.
+    /// Distance between neighbors along a mesh axis, in elements along the tensor axis: `extent * below`. Every shard
+    /// counts with the extent of the largest one.
     fn range(&self, cutter: &ShardingAxis) -> Result<Expr, ExprError> {
         let range = self.extent(cutter.axis).checked_mul(cutter.below);
         range.map(number).ok_or(ExprError::Overflow)
@@ -167,7 +167,8 @@ impl ShardsInOneMemory<'_> {
         self.cutters.iter().any(|cutter| cutter.axis == axis)
     }
 
-    /// Coordinate of an element along a mesh axis, as an expression over the index of the element.
+    /// Coordinate along a mesh axis of the shard that contains an element, as an expression over the index of the
+    /// element.
     fn place(&self, cutter: &ShardingAxis) -> Result<Expr, ExprError> {
         let axis = u32::try_from(cutter.axis).unwrap_or(u32::MAX);
         let by = self.range(cutter)?;
@@ -189,9 +190,9 @@ impl ShardsInOneMemory<'_> {
         exprs.iter().map(|expr| self.inside(expr)).collect()
     }
 
-    /// Inverse map from the physical indices, of which index 0 numbers the shards, to the indices of the whole tensor;
-    /// and the predicate over the physical indices that holds where there is an element, `None` if it always holds.
-    /// Both are `None` if the shard has no inverse.
+    /// Pair `(inverse, predicate)`, both over the physical indices, of which index 0 numbers the shards. The inverse
+    /// returns the index in the whole tensor. The predicate is true where there is an element; it is `None` if it is
+    /// always true. Both are `None` if the shard has no inverse.
     fn inverse(&self) -> Result<(Option<Vec<Expr>>, Option<Predicate>), ExprError> {
         let later = |expr: &Expr| {
             expr.substitute(&|var| match var {

@@ -29,7 +29,7 @@ impl DeviceOrder {
         }
     }
 
-    /// Device at position `place` of the order; `None` if the position is out of range.
+    /// Device at position `place` of the order, from 0; `None` if the position is out of range.
     pub fn device(&self, place: i64) -> Option<i64> {
         match self {
             Self::Iota(iota) => iota.device(place),
@@ -62,9 +62,9 @@ impl DeviceOrder {
         }
     }
 
-    /// Device order after a transpose of the grid of tiles: axis `k` of the new grid is axis `places[k]` of the
-    /// old grid, which has `counts[i]` tiles along axis `i`. An iota stays an iota if its digits end at tile
-    /// boundaries, as in XLA; otherwise the result is a list.
+    /// Device order after a transpose of the grid of tiles. Axis `k` of the new grid is axis `places[k]` of the old
+    /// grid, which has `counts[i]` tiles along axis `i`. As in XLA, an iota whose digits end at tile boundaries stays
+    /// an iota; any other order becomes a list.
     ///
     /// # Errors
     /// Errors of [`DeviceOrder::list`].
@@ -102,8 +102,8 @@ impl DeviceOrder {
         Ok(Self::List((0..self.count()).filter_map(device).collect()))
     }
 
-    /// Device order in which each chunk of `group` successive devices is sorted in ascending order. An iota stays
-    /// an iota if its digits end at chunk boundaries, as in XLA; otherwise the result is a list.
+    /// Device order in which each chunk of `group` successive devices is sorted in ascending order. As in XLA, an iota
+    /// whose digits end at chunk boundaries stays an iota; any other order becomes a list.
     ///
     /// # Errors
     /// Errors of [`DeviceOrder::list`].

@@ -41,17 +41,17 @@ pub enum DevicePlacement {
     Replicated,
     /// The whole tensor is on one device, written `{maximal device=5}`.
     Maximal {
-        /// Number of the device.
+        /// Number of the device that holds the whole tensor.
         device: i64,
     },
     /// The whole tensor is on one device, in the form of XLA's text with a mesh: `{maximal_mesh[device_id=5]}`.
     MaximalMesh {
-        /// Number of the device.
+        /// Number of the device that holds the whole tensor.
         device: i64,
     },
     /// The program manages which elements are on which device, written `{manual}`.
     Manual,
-    /// The placement is not determined yet, written `{unknown}`.
+    /// XLA has not determined the placement yet, written `{unknown}`.
     Unknown,
     /// Every device has a partial sum of the whole tensor, written `{unreduced}`.
     Unreduced,
@@ -61,11 +61,11 @@ pub enum DevicePlacement {
     Named(NamedSharding),
 }
 
-/// Relation between the contents of the devices that share a tile. The variants are in the order in which XLA
-/// prints subgroups.
+/// Kind of a subgroup, the devices that share a tile: the relation between their contents. The variants are in the
+/// order in which XLA prints subgroups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subgroup {
-    /// The program manages the contents of the devices.
+    /// The program, not XLA, manages the contents of the devices that share a tile.
     Manual,
     /// Each device has a partial sum of the tile.
     Unreduced,
@@ -86,7 +86,7 @@ impl Subgroup {
         }
     }
 
-    /// Placement of an untiled tensor whose devices all belong to one subgroup of this kind: `{manual}` for
+    /// Placement of an untiled tensor whose devices all belong to one subgroup of the kind `self`: `{manual}` for
     /// `Manual`.
     fn whole(self) -> DevicePlacement {
         match self {
@@ -103,7 +103,7 @@ impl Subgroup {
 pub struct TiledSharding {
     /// Number of tiles of each tensor axis, followed by the size of each subgroup.
     pub(super) counts: Vec<i64>,
-    /// Devices of the tiles, in row-major order of `counts`.
+    /// Devices of the tiles, in row-major order of the grid whose extents are `counts`.
     pub(super) order: DeviceOrder,
     /// Kinds of the trailing counts, which are sizes of subgroups: each kind at most once, in the order of
     /// [`Subgroup`].

@@ -1,23 +1,24 @@
-//! Iterator over the devices that hold the same shard of a tensor ([`ReplicaDevices`]).
+//! Iterator over the devices that hold one shard of a tensor ([`ReplicaDevices`]).
 
 use alloc::vec::Vec;
 
 use super::mesh::Mesh;
 
-/// Iterator over the devices that hold the same shard, in ascending order. Devices are computed one by one and
-/// not stored.
+/// Iterator over the devices that hold one shard, in ascending order. Devices are computed one by one and not stored.
 #[derive(Debug, Clone)]
 pub struct ReplicaDevices {
     first: i64,
-    /// Size and device stride of each mesh axis over which the shard is replicated, minor to major.
+    /// Pairs `(size, stride)`, one for each mesh axis over which the shard is replicated, minor to major: the number of
+    /// devices along the axis, and the difference of device numbers between neighbors.
     free: Vec<(i64, i64)>,
     next: i64,
     count: i64,
 }
 
 impl ReplicaDevices {
-    /// Devices with the coordinates of device `first`, except along the mesh axes at `positions`, where `first`
-    /// has the coordinate 0 and all coordinates occur. `None` for an invalid mesh.
+    /// Devices that hold the shard of device `first`, when the shard is replicated over the mesh axes at `positions`.
+    /// Along these axes, `first` has the coordinate 0 and all coordinates occur; along the others, all devices have the
+    /// coordinate of `first`. `None` for an invalid mesh.
     pub(super) fn new(mesh: &Mesh, first: i64, positions: &[usize]) -> Option<Self> {
         mesh.devices()?;
         let mut free = Vec::with_capacity(positions.len());
@@ -32,7 +33,7 @@ impl ReplicaDevices {
         Some(Self { first, free, next: 0, count })
     }
 
-    /// Number of devices that the iterator has not returned yet.
+    /// Number of devices that the iterator will still return.
     pub fn left(&self) -> i64 {
         self.count - self.next
     }

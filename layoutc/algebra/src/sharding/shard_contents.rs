@@ -25,13 +25,14 @@ impl TensorShard {
 }
 
 impl DevicePlacement {
-    /// Shards of a tensor with these non-negative extents, in row-major order of the tiles, each with its
+    /// Shards of a tensor with the non-negative extents `extents`, in row-major order of the tiles, each with its
     /// devices. `most` is the maximum number of devices that are listed.
     ///
     /// # Errors
-    /// [`ShardingInexpressible::Rank`] if the tensor has a different rank, [`ShardingInexpressible::Manual`] if
-    /// the program manages the contents of some devices, [`ShardingInexpressible::Unknown`] if the placement is
-    /// not determined, and [`ShardingInexpressible::Devices`] if there are more than `most` devices.
+    /// [`ShardingInexpressible::Rank`] if the rank of the placement differs from that of the tensor,
+    /// [`ShardingInexpressible::Manual`] if the program manages the contents of some devices,
+    /// [`ShardingInexpressible::Unknown`] if the placement is not determined, and [`ShardingInexpressible::Devices`] if
+    /// there are more than `most` devices.
     pub fn shards(
         &self,
         extents: &[i128],

@@ -1,6 +1,12 @@
-//! Layout steps (`split`, `fuse`, `order`, `pad`, `tile`). Each function takes the current storage axes, outermost
-//! first, and the arguments of a step, and returns the [`IndexMap`] from the current axes to the new ones. Extents
-//! and negative indices are checked where the map is applied (see [`crate::builder`]).
+//! Layout steps that are index maps: `split`, `fuse`, `order`, `pad` and `tile`. Each function takes the current
+//! storage axes, outermost first, and the arguments of a step, and returns the [`IndexMap`] from the current axes to
+//! the new ones. Extents and negative indices are checked where the map is applied (see [`crate::builder`]).
+//!
+//! The other steps of a manifest are elsewhere: `map` in [`crate::map`], `notation` in [`crate::notation`], the steps
+//! that place axes in memory (`axis-separators`, `strides`, `align`, `swizzle`) in `builder/placement.rs`, and `apply`,
+//! `fill` and `padding` in the compiler. The list of all steps is `StepKind` in
+//! `compiler/src/manifest/syntax/layout_step.rs`; their names and signatures are `STEPS` in
+//! `compiler/src/manifest/read/keywords.rs`.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -23,7 +29,7 @@ pub use pad::{pad_around, pad_to_multiple};
 pub use split::split;
 pub use tile::{TileExtent, tile};
 
-/// Reason why the arguments of a step are invalid.
+/// Reason why the arguments of a layout step are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StepError {
     /// No current axis has the given name.
@@ -66,7 +72,7 @@ pub enum StepError {
         given: usize,
         /// Number of new axes, which is the number of names required.
         wanted: usize,
-        /// Default names of the new axes, outermost first.
+        /// Names that the new axes have if the step states no names, outermost first.
         wanted_axes: Vec<String>,
     },
     /// The layout would have more than [`MAX_AXES`] storage axes. Contains the number.

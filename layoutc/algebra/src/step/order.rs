@@ -10,7 +10,7 @@ use crate::symbol::Axis;
 /// Argument of the step `order`: the name of an axis, or `...`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OrderEntry {
-    /// Current axis that has this name.
+    /// Current axis with this name.
     Axis(String),
     /// All axes that no other argument names, in their current order, written as `...`.
     Others,

@@ -76,8 +76,9 @@ pub fn tile(axes: &[Axis], tile: &[TileExtent], names: &[String]) -> Result<Inde
     map_of(items)
 }
 
-/// Axes to be tiled, outermost first, after each `*` has merged its axis. `prefix` is the number of leading axes that
-/// the tile does not cover. Leading entries of a tile longer than the rank apply to axes of extent 1.
+/// Axes to be tiled, outermost first, each with the outer axes that a `*` merges into it. `prefix` is the number of
+/// leading axes of `axes` that the tile does not cover. If the tile is longer than the rank, its leading entries apply
+/// to additional axes of extent 1.
 fn merge(axes: &[Axis], prefix: usize, tile: &[TileExtent]) -> Result<Vec<TiledAxis>, StepError> {
     let units = tile.len().saturating_sub(axes.len());
     let mut bodies = Vec::new();

@@ -25,7 +25,7 @@ pub enum NotationFaultKind {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct NotationFault {
-    /// Cause of the fault.
+    /// Cause of the fault: the grammar, the axes, a value, or a missing feature.
     pub kind: NotationFaultKind,
     /// Message of the fault for the user.
     pub message: String,

@@ -27,7 +27,7 @@ pub(crate) struct ImportArgs {
     /// Manifest that the graph uses, for example the one of its backend; repeatable
     #[arg(long, value_name = "FILE")]
     pub(crate) r#use: Vec<String>,
-    /// Value of a symbolic extent of the model; repeatable [default: a valid one is assumed]
+    /// Size of a symbolic extent of the model; repeatable [default: a size with which shape inference succeeds]
     #[arg(long, value_name = "NAME=EXTENT")]
     pub(crate) set: Vec<String>,
     /// Shape of an input, overriding the model's; repeatable

@@ -123,7 +123,7 @@ const COMMANDS: &[&str] = &[
     "man",
 ];
 
-/// Reason why the arguments yield no command to run: an error, or a request for `--help` or `--version`.
+/// Result of an argument parser that leaves no command to run: an error, or the text for `--help` or `--version`.
 #[derive(Debug)]
 pub(crate) enum UsageError {
     Clap(Box<clap::Error>),
@@ -148,8 +148,8 @@ impl UsageError {
     }
 }
 
-/// Parses the command line, whose first member is the name of the program. Rejects unknown commands, and a `--format`
-/// that the command lacks.
+/// Parses the command line `args`, whose first member is the name of the program. An unknown command is an error, and
+/// so is a `--format` that the command does not have.
 pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<CliArgs, UsageError> {
     let args = CliArgs::try_parse_from(args.map(guard_minus))
         .map_err(|error| UsageError::Clap(Box::new(error)))?;
@@ -225,7 +225,8 @@ fn guard_minus(arg: OsString) -> OsString {
     }
 }
 
-/// Text of a coordinate with the leading [`MINUS`], which [`guard_minus`] wrote, replaced by `-`.
+/// Text of a coordinate in which a leading [`MINUS`] is replaced by `-` again. [`guard_minus`] has written the
+/// [`MINUS`].
 pub(crate) fn restore_minus(coordinate: &str) -> String {
     coordinate.replacen(MINUS, "-", 1)
 }

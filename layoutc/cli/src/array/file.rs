@@ -16,7 +16,7 @@ pub(crate) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == STANDARD
 }
 
-/// Name of the file at `path` in messages, which is `standard` if the path is `-`.
+/// Name of the file at `path` for messages. For the path `-` it is `standard`, such as `standard input`.
 pub(crate) fn display_name(path: &Path, standard: &str) -> String {
     if is_standard(path) { standard.to_owned() } else { path.display().to_string() }
 }
@@ -26,7 +26,8 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
     ByteSource::open(path)?.read_all(path)
 }
 
-/// Number of bytes read from a file before the caller decides whether to read the rest whole or in chunks.
+/// Number of bytes that are read from a file before the caller decides between a conversion in memory and one in
+/// chunks.
 const FIRST: u64 = 128 << 10;
 
 /// Opened input with its first bytes: up to `FIRST` bytes of a regular file, or all bytes of any other input.
@@ -78,8 +79,8 @@ impl ByteSource {
         self.file.is_some()
     }
 
-    /// Handle of the input if it is a regular file, with the cursor after the bytes of [`Self::first()`]; else a new
-    /// handle of the file at `path`, with the cursor at the start.
+    /// Handle of the input. A regular file is already open, with the cursor after the bytes of [`Self::first()`]. For
+    /// any other input, the file at `path` is opened, with the cursor at the start.
     pub(crate) fn file(self, path: &Path) -> Result<File, CommandError> {
         self.file.map_or_else(|| File::open(path), Ok).map_err(|error| unread(path, &error))
     }
@@ -107,8 +108,8 @@ fn unread(path: &Path, error: &io::Error) -> CommandError {
     }
 }
 
-/// Rejects an output path that names one of the inputs, or a link to a missing file, because a new file would replace
-/// that link.
+/// Error for an output path that must not be written. It is the path of one of `inputs`, or a link to a missing file,
+/// which a new file would replace.
 pub(crate) fn check_not_input(inputs: &[&Path], output: &Path) -> Result<(), CommandError> {
     let identity = |path: &Path| {
         let metadata = fs::metadata(path).ok().filter(Metadata::is_file);
@@ -135,14 +136,14 @@ pub(crate) fn check_not_input(inputs: &[&Path], output: &Path) -> Result<(), Com
     }
 }
 
-/// True if the output at `path` is a regular file or does not exist, so that it is replaced atomically; false for
-/// standard output, a folder, a device or a pipe.
+/// True if an output at `path` can be replaced atomically: it is a regular file or does not exist. False for standard
+/// output, a folder, a device or a pipe.
 pub(crate) fn is_placed(path: &Path) -> bool {
     !is_standard(path) && fs::metadata(path).map_or(true, |metadata| metadata.is_file())
 }
 
-/// Writes the parts `bytes` one after another: to standard output if the path is `-`, to a device or pipe directly,
-/// else to a file by atomic replacement.
+/// Writes the parts `bytes` one after another. The path `-` is standard output; a device or pipe is written directly;
+/// any other file is replaced atomically.
 pub(crate) fn write(
     path: &Path,
     bytes: &[&[u8]],

@@ -58,8 +58,9 @@ fn of_scalar(scalar: Scalar) -> &'static str {
     }
 }
 
-/// True if a file with the type string `descr` can hold elements of `dtype`: as `dtype` itself, or as integers or raw
-/// bytes with the same bits.
+/// True if a file with the type string `descr` can hold elements of `dtype`. It is the type string of `dtype`. For a
+/// type that `NumPy` lacks, it may also be that of unsigned integers or raw bytes of the size of an element in the
+/// file. For a record, see [`record::is_taken`].
 pub(crate) fn is_compatible(descr: &NpyDescr, dtype: Dtype) -> bool {
     if let Some(record) = dtype.record() {
         return record::is_taken(descr, record);
@@ -98,7 +99,8 @@ pub(crate) fn is_reordered(npy: &NpyHeader) -> bool {
     npy.is_fortran && npy.shape.iter().filter(|extent| **extent > 1).count() > 1
 }
 
-/// Elements of a .npy file in C order and little-endian, copied only if their order or their bytes change.
+/// Elements of a .npy file in C order and little-endian. They are copied only if the file has Fortran order or
+/// big-endian elements.
 pub(crate) fn to_c_order<'a>(npy: &NpyHeader, data: &'a [u8]) -> Cow<'a, [u8]> {
     let width = npy.descr.bytes.max(1);
     let mut data = Cow::Borrowed(data);
@@ -112,8 +114,8 @@ pub(crate) fn to_c_order<'a>(npy: &NpyHeader, data: &'a [u8]) -> Cow<'a, [u8]> {
     data
 }
 
-/// Number of bytes that a byte swap reverses together: half a complex number (its real or imaginary part), else the
-/// whole element.
+/// Number of bytes that are reversed in a change of the byte order. It is the size of the element, or half of that for
+/// a complex number, whose real and imaginary parts are reversed separately.
 pub(crate) fn part_bytes(descr: &NpyDescr) -> usize {
     let width = descr.bytes.max(1);
     if descr.kind == 'c' { width / 2 } else { width }
@@ -151,9 +153,9 @@ fn from_fortran(data: &[u8], shape: &[u64], width: usize) -> Vec<u8> {
     ordered
 }
 
-/// Packs sub-byte elements from `bytes`, which holds one element per byte. `kind` is the `NumPy` kind letter of the
-/// bytes: `i` for signed values, `u` for bit patterns; with any other letter, a byte may be either. The error is the
-/// index of the first element out of range, and its byte.
+/// Packs sub-byte elements. `bytes` has one element per byte, in the format of the `NumPy` kind letter `kind`: signed
+/// values for `i`, bit patterns for `u`, and either for any other letter. The error is the index of the first element
+/// whose value is out of range, and its byte.
 pub(crate) fn packed(
     bytes: &[u8],
     kind: char,

@@ -27,7 +27,7 @@ pub(crate) enum NpyError {
     /// Key that is missing or has an invalid value.
     #[error("missing or invalid `{0}` in the header")]
     Header(&'static str),
-    /// Key that occurs twice; readers differ in which of the two values they take.
+    /// Key that occurs twice. It is an error because readers disagree on which of the two values they take.
     #[error("duplicate key `{0}` in the header")]
     Twice(&'static str),
     #[error("unknown key `{0}` in the header, expected `descr`, `fortran_order` and `shape`")]
@@ -40,14 +40,14 @@ pub(crate) enum NpyError {
 /// Element type as a type string of `NumPy` declares it, such as `<f4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NpyDescr {
-    /// True if the elements are big-endian.
+    /// True if the elements are big-endian, by a `>` at the start of the type string.
     pub(crate) is_big: bool,
-    /// `NumPy` kind letter of the elements: `f`, `i`, `u`, `b`, `c`, `V`, or `[` for a structured type. Others
-    /// are rejected by `is_compatible`.
+    /// `NumPy` kind letter of the elements: `f`, `i`, `u`, `b`, `c`, `V`, or `[` for a structured type. `is_compatible`
+    /// rejects any other letter.
     pub(crate) kind: char,
     /// Bytes per element, 0 if the type string contains no valid size.
     pub(crate) bytes: usize,
-    /// Text of the type in the header.
+    /// Text of the element type in the header, such as `<f4` or a list of fields.
     pub(crate) text: String,
 }
 
@@ -57,7 +57,7 @@ impl fmt::Display for NpyDescr {
     }
 }
 
-/// Parsed header of a .npy file.
+/// Parsed header of a .npy file: the type, order and shape of the array, and the position of its elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NpyHeader {
     pub(crate) descr: NpyDescr,
@@ -102,7 +102,7 @@ pub(crate) fn read(file: &[u8]) -> Result<NpyHeader, NpyError> {
 /// Keys of a header, in the order of the values of [`entries`].
 const KEYS: [&str; 3] = ["descr", "fortran_order", "shape"];
 
-/// Unparsed values of a header in the order of [`KEYS`], `None` for a missing key.
+/// Unparsed values of a header, in the order of [`KEYS`]; `None` for a missing key.
 fn entries(header: &str) -> Result<[Option<&str>; 3], NpyError> {
     let mut values = [None; 3];
     let mut rest = header.trim_start().strip_prefix('{').ok_or(NpyError::Dictionary)?.trim_start();
@@ -127,15 +127,15 @@ fn entries(header: &str) -> Result<[Option<&str>; 3], NpyError> {
     if behind.trim().is_empty() { Ok(values) } else { Err(NpyError::Dictionary) }
 }
 
-/// Contents of the quoted string at the start of `rest`, and the text after the closing quote; `None` if there is no
-/// such string. Escapes are not decoded, as no key or type contains one.
+/// Pair `(contents, rest)` of the quoted string at the start of `rest`: its contents, and the text after the closing
+/// quote. `None` if there is no such string. Escapes are not decoded, because no key or type contains one.
 pub(super) fn string(rest: &str) -> Option<(&str, &str)> {
     let quote = rest.chars().next().filter(|c| ['\'', '"'].contains(c))?;
     rest.get(1..)?.split_once(quote)
 }
 
-/// Python value at the start of `rest`, and the text after it, which starts with a comma or the closing brace of the
-/// dictionary; `None` if a quote or bracket is unbalanced.
+/// Pair `(value, rest)`: the Python value at the start of `rest`, and the text after it, which starts with a comma or
+/// with the closing brace of the dictionary. `None` if a quote or bracket has no partner.
 fn value(rest: &str) -> Option<(&str, &str)> {
     let (mut at, mut open) = (0, 0_usize);
     while let Some(c) = rest.get(at..)?.chars().next() {
@@ -155,8 +155,8 @@ fn value(rest: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Parses a value of `descr`: a quoted type string such as `'<f4'`, or the list of fields of a structured type, which
-/// gets the kind `[`. `None` if the value is neither.
+/// Parses a value of `descr`. It is a quoted type string such as `'<f4'`, or the list of fields of a structured type,
+/// which gets the kind `[`. `None` for any other text.
 pub(super) fn text(rest: &str) -> Option<NpyDescr> {
     let quote = rest.chars().next()?;
     if quote == '[' {
@@ -175,8 +175,8 @@ pub(super) fn text(rest: &str) -> Option<NpyDescr> {
     Some(NpyDescr { is_big: order == '>', kind, bytes, text: inside.to_owned() })
 }
 
-/// Parses the extents in a Python tuple such as `(3, 4)`, `(3,)` or `()`; `None` for other text or more than 64
-/// extents. Old files write `3L` for 3.
+/// Parses the extents in a Python tuple such as `(3, 4)`, `(3,)` or `()`. An extent may have the suffix `L`, as in old
+/// files. `None` for other text or more than 64 extents.
 pub(super) fn tuple(rest: &str) -> Option<Vec<u64>> {
     let inside = rest.strip_prefix('(')?.strip_suffix(')')?;
     let words: Vec<&str> = inside.split(',').map(str::trim).collect();
@@ -194,7 +194,7 @@ pub(crate) fn header(descr: &str, shape: &[u64]) -> Vec<u8> {
         only.push(',');
     }
     let shape = tuple.join(", ");
-    // A list of fields is not quoted.
+    // A list of fields is written without quotes.
     let quote = if descr.starts_with('[') { "" } else { "'" };
     let mut text =
         format!("{{'descr': {quote}{descr}{quote}, 'fortran_order': False, 'shape': ({shape}), }}");

@@ -5,8 +5,8 @@ use layoutc_compiler::base::dtype::record::{Field, Record};
 use super::npy::{self, NpyDescr};
 use super::of_scalar;
 
-/// `NumPy` type string of a record: its fields in order, gaps as unnamed fields, packed sub-byte elements as
-/// bytes.
+/// `NumPy` type string of a record, with its fields in order. A gap is an unnamed field, and packed sub-byte elements
+/// are bytes.
 pub(super) fn descr(record: Record) -> String {
     let fields = record.fields().iter().map(|one| (one.offset, field(one)));
     let gaps = record.gaps().map(|(offset, bytes)| (offset, format!("('', '|V{bytes}')")));
@@ -35,8 +35,8 @@ fn field(field: &Field) -> String {
     }
 }
 
-/// True if the type string `given` of a file is that of the record up to spaces and quotes, or declares raw bytes of
-/// the record's size.
+/// True if a file with the type string `given` can hold elements of the record. The string is that of the record, apart
+/// from spaces and quotes, or declares raw bytes of the size of the record.
 pub(super) fn is_taken(given: &NpyDescr, record: Record) -> bool {
     let plain = |text: &str| text.split_whitespace().collect::<String>().replace('"', "'");
     let is_void = given.kind == 'V' && usize::try_from(record.bytes()) == Ok(given.bytes);

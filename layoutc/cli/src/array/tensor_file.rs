@@ -1,4 +1,4 @@
-//! Validation of a file that holds a tensor: header, size and elements.
+//! Validation of a file that holds a tensor: of its header, its size and its elements.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,7 +17,8 @@ use crate::report::counted;
 /// Values of a layout's symbols, by name.
 pub(crate) type SymbolValues = BTreeMap<String, i128>;
 
-/// File that should hold the elements of a tensor.
+/// Input file of `pack` or `unpack`, and the tensor against which its header, size and elements are checked. The file
+/// is .npy or raw bytes: the dense array of logical elements for `pack`, the physical buffer for `unpack`.
 pub(crate) struct TensorFile<'a> {
     /// Name of the file in messages.
     pub(crate) name: &'a str,
@@ -39,7 +40,8 @@ pub(crate) fn descr_of_buffer(tensor: &Tensor) -> Cow<'static, str> {
     if packing(tensor).is_some() { "|u1".into() } else { descr(tensor.dtype) }
 }
 
-/// Shape of an array of the tensor's elements, with the lanes of a vector type as one more axis at the end.
+/// Shape of the `NumPy` array for `shape`, the logical or physical shape of `tensor` in elements. A vector type appends
+/// its number of lanes as the innermost axis; a type with one lane leaves the shape as it is.
 pub(crate) fn with_lanes(mut shape: Vec<u64>, tensor: &Tensor) -> Vec<u64> {
     if tensor.dtype.lanes > 1 {
         shape.push(u64::from(tensor.dtype.lanes));
@@ -47,14 +49,14 @@ pub(crate) fn with_lanes(mut shape: Vec<u64>, tensor: &Tensor) -> Vec<u64> {
     shape
 }
 
-/// Command error for a failed conversion (`error`) of `tensor`, whose file passed the checks.
+/// Command error for the error `error` in a conversion of `tensor` whose input file passed the checks.
 pub(crate) fn relayout_error(tensor: &Tensor, error: &RunError) -> CommandError {
     let code = if *error == RunError::TooLarge { Code::LimitSize } else { Code::LimitGenerated };
     fault(code, format!("cannot convert `{}`: {error}", tensor.name), None)
 }
 
-/// Error about the element at index `at` of the file `name`, whose value is out of range for `dtype`. `kind` is the
-/// `NumPy` kind letter of its byte.
+/// Error for the element at index `at` of the file `name`, with the value `byte`, which is out of range for `dtype`.
+/// `kind` is the `NumPy` kind letter of the bytes in the file.
 pub(crate) fn invalid_value_error(
     name: &str,
     (at, byte): (u64, u8),
@@ -82,8 +84,9 @@ impl TensorFile<'_> {
         })
     }
 
-    /// `NAME=VALUE` texts of symbols: those in `set`, then one for each other symbol that is the extent of an axis of
-    /// the array. Returns an error if such an extent is outside the declared range of its symbol.
+    /// Texts `NAME=VALUE` for symbols. First come the texts in `set`. Then comes one for each other symbol that is the
+    /// extent of an axis, with the value from the shape of the array. An extent outside the declared range of its
+    /// symbol is an error.
     pub(crate) fn sets(
         &self,
         set: &[String],
@@ -121,7 +124,7 @@ impl TensorFile<'_> {
         Ok(all)
     }
 
-    /// Rejects an array whose shape is not in `wanted`. The error names the first shape of that list.
+    /// Error if the shape of the array is not in `wanted`. It names the first shape of that list.
     pub(crate) fn shape(&self, npy: &NpyHeader, wanted: &[Vec<u64>]) -> Result<(), CommandError> {
         if wanted.contains(&npy.shape) {
             return Ok(());
@@ -137,15 +140,15 @@ impl TensorFile<'_> {
         Err(fault(Code::ShapeData, message, lanes))
     }
 
-    /// Rejects a dense array whose element type cannot hold that of the tensor, or a file of `length` bytes that
-    /// contradicts its header.
+    /// Checks the header of a dense file: its element type can hold the elements of the tensor, and `length`, the size
+    /// of the file in bytes, is that of the header.
     pub(crate) fn dense(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
         let dtype = self.tensor.logical_dtype();
         self.dtype(npy, dtype, is_compatible(&npy.descr, dtype), &descr(dtype))?;
         self.whole(npy, length)
     }
 
-    /// Elements of a dense array as the compiler's buffers hold them: in C order, little-endian, with sub-byte
+    /// Elements of a dense array in the format of the compiler's buffers: in C order, little-endian, with sub-byte
     /// elements packed.
     pub(crate) fn elements<'f>(
         &self,
@@ -159,8 +162,8 @@ impl TensorFile<'_> {
         packed(&bytes, kind, dtype, packing).map(Cow::Owned).map_err(refused)
     }
 
-    /// Rejects a physical array whose element type cannot hold that of the buffer, or a file of `length` bytes that
-    /// contradicts its header.
+    /// Checks the header of a physical file: its element type can hold the elements of the buffer, and `length`, the
+    /// size of the file in bytes, is that of the header.
     pub(crate) fn laid_out(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
         let is_bytes = npy.descr.kind == 'u' && npy.descr.bytes == 1;
         let fits = match packing(self.tensor) {
@@ -189,7 +192,7 @@ impl TensorFile<'_> {
         Err(fault(Code::DtypeData, message, Some(help)))
     }
 
-    /// Rejects a file of `length` bytes if its header declares another number of bytes of elements.
+    /// Error if a file of `length` bytes has more or fewer bytes of elements than its header declares.
     fn whole(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
         let count = npy.shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
         let width = u64::try_from(npy.descr.bytes).ok();
@@ -207,8 +210,8 @@ impl TensorFile<'_> {
         Err(fault(Code::ShapeData, message, None))
     }
 
-    /// Rejects a file with `given` bytes of elements if `given` is not `needed`. `what` precedes the name of the tensor
-    /// in the message: `dense` or `physical`.
+    /// Error if a file has `given` bytes of elements instead of `needed`. `what` precedes the name of the tensor in the
+    /// message: `dense` or `physical`.
     pub(crate) fn bytes(&self, given: u64, needed: u64, what: &str) -> Result<(), CommandError> {
         if given == needed {
             return Ok(());
@@ -251,7 +254,7 @@ impl TensorFile<'_> {
         if is_room { Ok(vec![0; bytes]) } else { Err(self.relayout_error(&RunError::TooLarge)) }
     }
 
-    /// Command error for a failed conversion (`error`) of the tensor, whose file passed the checks.
+    /// Command error for the error `error` in a conversion of the tensor, whose input file passed the checks.
     pub(crate) fn relayout_error(&self, error: &RunError) -> CommandError {
         relayout_error(self.tensor, error)
     }

@@ -1,6 +1,6 @@
-//! Actions for other build systems, each of which produces some of the outputs of a project. No manifest is
-//! checked for them: the outputs follow from the configuration, the names of the manifests, and whether a
-//! manifest's text needs MPI.
+//! Runs of layoutc for other build systems ([`BuildAction`]), each of which produces a part of the outputs of a
+//! project. Manifests are not checked to list the outputs. The outputs follow from the configuration, the names of the
+//! manifests, and whether the text of a manifest needs MPI.
 
 use std::fs;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use super::scan::{has_umbrella, template_files};
 /// Run of layoutc that another build system starts to produce some outputs of a project.
 #[derive(Debug)]
 pub(crate) struct BuildAction {
-    /// Root folder of the project.
+    /// Root folder of the project, which the run gets as `--root`.
     pub(crate) root: PathBuf,
     pub(crate) out: PathBuf,
     pub(crate) subject: ActionScope,
@@ -35,13 +35,13 @@ pub(crate) struct BuildAction {
 #[derive(Debug)]
 pub(crate) enum ActionScope {
     Manifest(PathBuf),
-    /// Umbrella header, which includes the C headers of all manifests of the project. The paths are the configuration
-    /// and template files that it depends on, besides the set of outputs of the manifests.
+    /// The umbrella header, which includes the C headers of all manifests of the project. The paths are the
+    /// configuration and template files on which it depends. It also depends on the set of outputs of the manifests.
     Project(Vec<PathBuf>),
 }
 
-/// Report, and build actions for `select` in the order of projects and manifests. The list is complete if the report
-/// has no errors.
+/// Pair of the report, and the build actions for `select` in the order of projects and manifests. The list is complete
+/// if the report has no errors.
 pub(crate) fn actions(select: &SelectArgs) -> Result<(Report, Vec<BuildAction>), CommandError> {
     let (mut report, mut reads, store) = (Report::default(), ReadSet::brief(), LogArena::default());
     let (projects, _) = project_build::discover(select, &store, &mut report, &mut reads)?;

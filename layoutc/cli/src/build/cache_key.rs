@@ -2,7 +2,7 @@
 
 use crate::state::fact::ContentHash;
 
-/// Bytes of a cache key before hashing: a sequence of hashes and of texts, each text prefixed with its length.
+/// Bytes from which a cache key is hashed: a sequence of hashes and texts. Each text is preceded by its length.
 pub(super) struct KeyHasher(Vec<u8>);
 
 /// Initial capacity in bytes of a [`KeyHasher`], enough for most keys.
@@ -37,7 +37,7 @@ pub(crate) struct BaseHashes {
     pub(super) config: ContentHash,
 }
 
-/// Cache key of a checked manifest, from the path and hash of each text that the check depends on.
+/// Cache key of the check of a manifest. `texts` are the path and the hash of each text that the check depends on.
 pub(super) fn checked<'a>(
     base: BaseHashes,
     texts: impl Iterator<Item = (&'a str, &'a ContentHash)>,
@@ -64,8 +64,8 @@ pub(super) fn templates<'a>(
     parts.finish()
 }
 
-/// Cache key of the files that are generated from a manifest for a target, from the cache key of the manifest's check
-/// (`checked`) and the hash of all templates (`templates`).
+/// Cache key of the files that are generated from the manifest `manifest` for the code-generation target `target`.
+/// `checked` is the cache key of the check of the manifest, `templates` the hash of all templates.
 pub(super) fn emitted(
     checked: &ContentHash,
     templates: &ContentHash,
@@ -80,8 +80,8 @@ pub(super) fn emitted(
     parts.finish()
 }
 
-/// Cache key of the umbrella header, from the hash of all templates (`templates`) and the paths of all other outputs of
-/// the C target (`outputs`).
+/// Cache key of the umbrella header. `templates` is the hash of all templates, `outputs` the paths of all other outputs
+/// of the C target.
 pub(super) fn umbrella<'a>(
     base: BaseHashes,
     templates: &ContentHash,

@@ -1,4 +1,5 @@
-//! Depfile in the syntax of compilers: a make rule without a recipe, also read by ninja and `CMake`.
+//! Depfile for build tools, in the syntax that compilers write: a make rule without a recipe, which ninja and `CMake`
+//! also read.
 
 use std::path::Path;
 
@@ -23,7 +24,7 @@ pub(super) fn rule<'a>(
     Ok(format!("{targets}:{separator}{prerequisites}\n"))
 }
 
-/// True if a text is empty or has the form of the rules that [`rule`] writes.
+/// True if a text could be that of a depfile from [`rule`]: it is empty or has the form of such a rule.
 pub(super) fn is_rule(text: &str) -> bool {
     let head = text.strip_suffix('\n').and_then(|text| text.rsplit_once('\n'));
     text.is_empty()
@@ -34,7 +35,8 @@ pub(super) fn is_rule(text: &str) -> bool {
         })
 }
 
-/// Characters that cannot be escaped for both make and ninja: ninja 1.11 ends a path at them, or make interprets them.
+/// Characters that make a path inexpressible for make and ninja together: ninja 1.11 ends a path at them, or make
+/// interprets them.
 pub(crate) const UNESCAPABLE: &str = "\\ ; | % = & * < > ? ^ ' \" `";
 
 /// True if a path can be expressed for both make and ninja: it has no control character and none of [`UNESCAPABLE`].
@@ -43,7 +45,8 @@ pub(crate) fn is_expressible(path: &str) -> bool {
     !path.contains(is_unescapable)
 }
 
-/// Path with the characters escaped that are special in both make and ninja; an error if the path cannot be expressed.
+/// Path in which the characters that are special to make and ninja are escaped; an error if the path cannot be
+/// expressed.
 fn escaped(path: &Path) -> Result<String, CommandError> {
     let mut text = String::new();
     let Some(known) = path.to_str().filter(|path| is_expressible(path)) else {

@@ -21,7 +21,7 @@ pub(crate) enum FileKind {
     Config,
     /// Template file of the project.
     Template,
-    /// Manifest that was requested, or that a requested one uses.
+    /// Manifest that was requested on the command line, or that a requested manifest uses.
     Manifest,
     Output,
 }
@@ -42,7 +42,8 @@ impl FileKind {
 #[derive(Debug, Default)]
 pub(crate) struct DependencyGraph {
     pub(crate) nodes: BTreeMap<PathBuf, FileKind>,
-    /// Dependencies as (input, dependent), where the dependent is an output, or a manifest that uses the input.
+    /// Dependencies as pairs `(input, dependent)`. The dependent is an output that is generated from the input, or a
+    /// manifest that uses it.
     pub(crate) edges: BTreeSet<(PathBuf, PathBuf)>,
 }
 
@@ -106,8 +107,8 @@ impl DependencyGraph {
     }
 }
 
-/// Files that every output of a project depends on: the configuration, and all its templates, as templates may include
-/// each other.
+/// Files on which every output of a project depends: the configuration, and all templates of the project, because a
+/// template may include any other.
 fn settings(part: &ProjectBuild<'_>, reads: &ReadSet) -> BTreeMap<PathBuf, FileKind> {
     let project = part.job.project;
     let is_read = |path: &PathBuf| reads.files.get(path).is_some_and(Result::is_ok);
@@ -130,7 +131,7 @@ fn uses<'p>(part: &'p ProjectBuild<'_>, manifest: &str) -> Vec<&'p str> {
     }
 }
 
-/// Absolute paths of the outputs of a manifest for a target.
+/// Absolute paths of the outputs that are generated from a manifest for a code-generation target.
 fn files(part: &ProjectBuild<'_>, target: &str, manifest: &str) -> Vec<PathBuf> {
     let folder = part.job.home.path();
     let name = (target.to_owned(), manifest.to_owned());

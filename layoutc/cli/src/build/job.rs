@@ -28,17 +28,17 @@ pub(crate) enum LockWait {
     Fail,
 }
 
-/// Build of one project: its output folder, state folder and requested targets.
+/// Build of one project: its output folder, its state folder, and the code-generation targets to build.
 #[derive(Debug)]
 pub(crate) struct BuildJob<'a> {
     pub(crate) project: &'a Project,
-    /// Output folder of the project.
+    /// Output folder to which the build writes.
     pub(crate) home: OutputDir,
     /// Part of the output folder from which outputs that are no longer generated may be removed.
     pub(crate) sweep: SweepScope,
-    /// Names of the requested targets.
+    /// Names of the project's code-generation targets to build; all of them without `--target`.
     pub(crate) targets: Vec<&'a str>,
-    /// State folder of the project.
+    /// State folder of the build, which holds the log and cached results.
     pub(crate) state: StateFolder,
     /// Log of earlier builds, with the facts that they recorded.
     pub(crate) log: BuildLog<'a>,
@@ -46,8 +46,8 @@ pub(crate) struct BuildJob<'a> {
 }
 
 impl<'a> BuildJob<'a> {
-    /// Job for the build of `project`. `guess` may hold a log that was loaded early for the expected project; the job
-    /// takes it if it belongs to the state folder of `project`, and loads the log otherwise.
+    /// Job for the build of `project`. `guess` may hold a log that was loaded early, for the project that was expected.
+    /// The job takes that log if it belongs to the state folder of `project`; otherwise it loads its own log.
     pub(crate) fn new(
         select: &SelectArgs,
         project: &'a Project,
@@ -79,8 +79,9 @@ impl<'a> BuildJob<'a> {
         self.project.manifests.keys().map(String::as_str)
     }
 
-    /// Locks the output folder. Returns true if the state of the project may have changed since it was scanned:
-    /// the job waited for the lock, or another build appended to the log, which is then reloaded.
+    /// Locks the output folder; `patience` says whether to wait for another build. Returns true if the state of the
+    /// project may have changed since the scan: the job waited for the lock, or another build has appended to the log.
+    /// The log is then reloaded.
     pub(crate) fn lock(
         &mut self,
         patience: LockWait,
@@ -111,7 +112,7 @@ impl<'a> BuildJob<'a> {
         self.lock.as_ref()
     }
 
-    /// Appends facts to the log and syncs it to disk. The lock must be held.
+    /// Appends facts to the log and syncs it to disk. The lock of the state folder must be held ([`Self::lock()`]).
     pub(crate) fn record(&mut self, facts: Vec<BuildFact<'_>>) -> Result<(), CommandError> {
         match self.state.dir() {
             Some(dir) if !facts.is_empty() => self.log.add(dir, facts, Durability::Synced),
@@ -119,7 +120,8 @@ impl<'a> BuildJob<'a> {
         }
     }
 
-    /// Appends facts that only save work in later builds, if no other build holds the lock. Ignores failures.
+    /// Appends facts that only save work in later builds to the log. Does nothing if another build holds the lock of
+    /// the state folder. Failures are ignored.
     pub(crate) fn hint(&mut self, facts: Vec<BuildFact<'_>>) {
         let Some(dir) = self.state.dir().filter(|_| !facts.is_empty()) else { return };
         let lock = if self.lock.is_some() { None } else { try_lock(dir) };
@@ -129,9 +131,9 @@ impl<'a> BuildJob<'a> {
     }
 }
 
-/// Root of the project around the first path of `select`, or around the working directory, and the log of that project.
-/// Projects are not discovered, so the build may concern another. `None` with `--out`, outside of projects, or if the
-/// log cannot be read.
+/// Pair of the root and the log of the project that the build is expected to concern. It is the project that contains
+/// the first path of `select`, or the working directory. Projects are not discovered, so that the guess may be wrong.
+/// `None` with `--out`, outside of projects, or if the log cannot be read.
 pub(crate) fn guess_log<'a>(
     select: &SelectArgs,
     store: &'a LogArena,
@@ -146,8 +148,8 @@ pub(crate) fn guess_log<'a>(
     Some((root, log))
 }
 
-/// Output folder, which is `out` or the configured one, and state folder, which is in `out` or next to
-/// `layoutc.toml`.
+/// Pair of the output folder and the state folder. With `out`, both are at `out`, and with `--root` the state folder is
+/// absent. Otherwise they are the configured output folder, and the folder next to `layoutc.toml`.
 pub(crate) fn output_locations(
     project: &Project,
     out: Option<&Path>,
@@ -175,7 +177,7 @@ fn known_targets(names: &[String], project: &Project) -> Result<(), CommandError
     Err(CommandError::Usage(format!("unknown target `{target}`; {hint}")))
 }
 
-/// Output folder of the configuration, which must be in the project after links are resolved.
+/// Output folder of the configuration; an error if it is outside of the project after links are resolved.
 fn own_home(project: &Project) -> Result<OutputDir, CommandError> {
     let out_dir = project.config.project.out_dir.trim_end_matches('/');
     if out_dir == "." {
@@ -197,7 +199,7 @@ fn own_home(project: &Project) -> Result<OutputDir, CommandError> {
     }
 }
 
-/// Error about an output folder outside of its project.
+/// Error about the configured output folder `out_dir`, which is outside of the project.
 fn outside(out_dir: &str) -> CommandError {
     let message = format!("output folder `{out_dir}` is outside of the project");
     let help = "set `out-dir` to a folder in the project, or use `--out`";

@@ -42,7 +42,7 @@ pub(crate) struct LockFileUpdate {
 }
 
 /// Writes the lock file of every project of `paths`, or none if a manifest has errors. `strictness` applies to existing
-/// lock files as in [`lock`]. Returns the report, and the lock files in the order of projects.
+/// lock files as in [`lock`]. Returns the report, and the written lock files in the order of projects.
 pub(crate) fn lock_files(
     paths: &[PathBuf],
     strictness: OverwritePolicy,
@@ -62,7 +62,7 @@ pub(crate) fn lock_files(
     })
 }
 
-/// Writes the lock file of one project. A file that was edited or that layoutc did not write is kept, and is an error,
+/// Writes the lock file of one project. A file that was edited, or that layoutc did not write, is an error and is kept,
 /// unless `strictness` allows overwriting.
 fn lock(
     part: &ProjectBuild<'_>,
@@ -75,8 +75,8 @@ fn lock(
     Ok(LockFileUpdate { path: relative_to_cwd(&path), tensors: tensors.len(), status })
 }
 
-/// Adds the differences between the tensors and the lock files of the projects to `report`, and the lock files to
-/// `reads`.
+/// Compares the tensors of the projects with their lock files. Adds the differences to `report`, and the states of the
+/// lock files to `reads`.
 pub(super) fn check_lock_files(
     parts: &[ProjectBuild<'_>],
     reads: &mut ReadSet,
@@ -96,8 +96,8 @@ pub(super) fn check_lock_files(
     Ok(())
 }
 
-/// Text of a lock file with one sorted line per tensor, from the path of each tensor's manifest and the
-/// tensor's ABI.
+/// Text of a lock file with one line per tensor, sorted. `tensors` are pairs of the path of the manifest, and the ABI
+/// of the tensor.
 fn text(tensors: &[(String, Abi)]) -> String {
     let mut lines: Vec<String> = tensors
         .iter()
@@ -122,19 +122,19 @@ struct LockEntry {
     end: usize,
 }
 
-/// Identity of a tensor in a lock file: path of its manifest, name of the tensor.
+/// Identity of a tensor in a lock file: a pair of the path of its manifest, and its name.
 type TensorId = (String, String);
 
 /// Differences between the tensors of a project and its lock file.
 #[derive(Debug, Default)]
 struct LockDifferences {
     found: Vec<Diagnostic>,
-    /// Path for display and text of the lock file, `None` if it does not exist.
+    /// Path for display of the lock file, and its text; `None` if it does not exist.
     file: Option<(String, Arc<str>)>,
 }
 
-/// Differences between the tensors of `project`, given as (path of the manifest, ABI), and its lock file, except
-/// tensors of manifests that were not requested. Adds the state of the lock file to `reads`.
+/// Differences between the tensors of `project` and its lock file. `tensors` are pairs of the path of the manifest, and
+/// the ABI. Tensors in manifests that were not requested are not compared. Adds the state of the lock file to `reads`.
 fn differences(
     project: &Project,
     tensors: &[(String, Abi)],

@@ -32,11 +32,11 @@ use super::{cache_key, summary_rows};
 /// Checked manifests and generated files of a build, in memory.
 #[derive(Debug, Default)]
 pub(crate) struct BuildProducts {
-    /// Manifests that this build checked, by path.
+    /// Manifests that this build checked, by path relative to the root of the project.
     pub(super) manifests: BTreeMap<String, Manifest>,
-    /// Results of the checks of valid manifests, by path.
+    /// Results of the checks of valid manifests, by path relative to the root of the project.
     pub(super) checked: BTreeMap<String, ManifestCheck>,
-    /// Generated files, by (target, path of the manifest).
+    /// Generated files, by code-generation target and path of the manifest.
     pub(super) emitted: BTreeMap<(String, String), TargetFiles>,
     /// Paths and fingerprints of the files that the checks read.
     inputs: Vec<(String, Fingerprint)>,
@@ -63,7 +63,7 @@ impl ManifestCheck {
     }
 }
 
-/// Files generated from a manifest for a target.
+/// Files generated from a manifest for one code-generation target, such as `c`.
 #[derive(Debug)]
 pub(super) struct TargetFiles {
     /// Cache key of the files: hash of everything that they depend on.
@@ -82,8 +82,9 @@ impl TargetFiles {
     }
 }
 
-/// Checks the stale manifests of `scan`, and, if these have no errors, the fresh ones whose files must be generated.
-/// Adds the diagnostics of all requested manifests, fresh ones included, to the report of `desk`.
+/// Checks the manifests of `scan` that have no valid cached check (stale). If these have no errors, also checks those
+/// with a valid one (fresh) whose files must be generated. Adds the diagnostics of all requested manifests to the
+/// report of `desk`; those of a fresh manifest come from its cached check.
 pub(super) fn check(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -164,8 +165,8 @@ fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|d| d.severity == Severity::Error)
 }
 
-/// Adds to `report` the texts of the files that the first `most` diagnostics of each severity refer to, except files in
-/// `known`, which receives their paths.
+/// Adds texts of files to `report`, for the display of the first `most` diagnostics of each severity. Files in `known`
+/// are skipped, and the paths of the added ones are added to `known`.
 fn read_texts(
     job: &BuildJob<'_>,
     diagnostics: &[Diagnostic],
@@ -214,9 +215,9 @@ fn manifest_check(
     })
 }
 
-/// Generates the files for all pairs of target and manifest in `scan.work`, and the umbrella header, from the manifests
-/// in `made`, and stores them there. Adds errors to the report of `desk`; after an error in a file of a manifest,
-/// stores none.
+/// Generates the files for all pairs of target and manifest in `scan.work`, and the umbrella header, from the checked
+/// manifests in `made`. Stores the files in `made`. Errors are added to the report of `desk`; after an error in the
+/// files of a manifest, no files are stored.
 pub(super) fn emit(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -285,8 +286,8 @@ fn emit_umbrella(
     Ok(())
 }
 
-/// Adds `faults`, errors of planning or of templates, to the report, with the texts of the templates that they refer
-/// to.
+/// Adds `faults`, which are errors of planning or of templates, to the report. Also adds the texts of the templates to
+/// which they refer.
 pub(crate) fn report_emit_error(
     faults: &[Diagnostic],
     project: &Project,
@@ -301,8 +302,8 @@ pub(crate) fn report_emit_error(
     report.add(faults.iter().map(|d| project.with_shown_paths(d)));
 }
 
-/// Built-in templates and those of the project, which are read and added to `reads`. Stores the hash of their names and
-/// texts in `made`.
+/// Built-in templates and templates of the project. The latter are read, and their states added to `reads`. Stores the
+/// hash of the names and texts of the templates in `made`.
 fn templates(
     job: &BuildJob<'_>,
     made: &mut BuildProducts,
@@ -329,7 +330,7 @@ fn templates(
     Ok(Templates::new(&job.project.config, templates, unreadable))
 }
 
-/// Built-in templates and those of the project, which are named by their path below the templates folder.
+/// Built-in templates and templates of the project. The name of the latter is their path below the templates folder.
 pub(crate) fn own_of(project: &Project, config: &Config) -> Result<Templates, CommandError> {
     let (mut texts, mut unreadable) = (BTreeMap::new(), BTreeMap::new());
     for (name, path) in template_files(project)? {
@@ -344,10 +345,10 @@ pub(crate) fn own_of(project: &Project, config: &Config) -> Result<Templates, Co
 
 enum TemplateFile {
     Text(files::FileText),
-    /// File that is not UTF-8 from this byte offset on: an error only if used, as it may be an image or an
-    /// editor's backup.
+    /// File that is not UTF-8, with the byte offset of the first invalid byte. It is an error only if the template is
+    /// used, because it may be an image or the backup of an editor.
     NotUtf8(usize),
-    /// Path that is a link out of the project, or not a file.
+    /// Path that is not a file, or that is a link out of the project.
     Nothing,
 }
 
@@ -372,8 +373,9 @@ fn unix(text: &str) -> String {
     text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n")
 }
 
-/// Facts for the build log about the manifests and generated files of a job, except the outputs on disk. Facts about
-/// generated files are included only if the files were written (`is_written`).
+/// Facts for the build log about the inputs, the manifests and the generated files of a job. The fingerprints of the
+/// outputs on disk are not included. `is_written` is true if the generated files were written; otherwise the facts
+/// about them are not included.
 pub(super) fn facts<'m>(
     scan: &'m BuildScan<'_>,
     made: &'m BuildProducts,
@@ -398,8 +400,8 @@ pub(super) fn facts<'m>(
     facts
 }
 
-/// Cache keys that the next build may look up in the memo: those of the parsed texts, summary rows and layout ABI of
-/// all files in the log and in `made`. Entries with other keys may be dropped.
+/// Cache keys that the next build may look up in the memo. They belong to the parsed texts, the summary rows and the
+/// layout ABI of all manifests in the log and in `made`. The memo may drop entries with other keys.
 pub(super) fn live(job: &BuildJob<'_>, made: &BuildProducts) -> BTreeSet<CacheKey> {
     let facts = &job.log.facts;
     let known = facts.inputs.values().chain(made.inputs.iter().map(|(_, known)| known));

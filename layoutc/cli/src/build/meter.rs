@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use layoutc_compiler::env::{CompileStage, Observer};
 
 thread_local! {
-    /// Start times of the unfinished tasks on this thread: several if a thread that waits for others runs another
-    /// task meanwhile.
+    /// Start times of the unfinished tasks on this thread. There are several if the thread runs another task while it
+    /// waits for tasks of other threads.
     static BEGUN: RefCell<Vec<Instant>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -27,14 +27,15 @@ pub(crate) struct WorkSpan {
     pub(crate) end: Duration,
 }
 
-/// Level of detail of a meter: `Spans` records start and end of each task, `Counts` only the number of tasks.
+/// Level of detail of a meter. `Spans` records the start and end of each task, `Counts` only the number of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MeterDetail {
     Spans,
     Counts,
 }
 
-/// Consecutive stages of a build: time when the last stage ended, and name and duration of each.
+/// Consecutive stages of a build: the time at which the last stage ended, and pairs of name and duration for each
+/// stage.
 #[derive(Debug)]
 struct StageTimes {
     last: Instant,
@@ -72,18 +73,21 @@ impl Meter {
         stages.last = now;
     }
 
-    /// Adds `pieces` to the total number of tasks that [`Self::progress`] returns, when that many tasks are discovered.
+    /// Ends the stage `stage`, and records the time since the end of the previous stage, or since the start of the
+    /// build.
     pub(super) fn expect(&self, pieces: usize) {
         self.all.fetch_add(pieces, Ordering::Relaxed);
     }
 
-    /// Number of finished tasks and total number of tasks, which grows as tasks are discovered.
+    /// Pair of the number of finished tasks, and the total number of tasks known so far, which grows as tasks are
+    /// discovered.
     pub(super) fn progress(&self) -> (u64, u64) {
         let done = self.done.load(Ordering::Relaxed);
         (done as u64, self.all.load(Ordering::Relaxed).max(done) as u64)
     }
 
-    /// Name and duration of each stage in order, and all finished tasks by start time.
+    /// Pair of the stages and the tasks: pairs of name and duration of each stage in order, and all finished tasks by
+    /// start time.
     pub(super) fn finish(&self) -> (Vec<(&'static str, Duration)>, Vec<WorkSpan>) {
         let mut spans = Vec::new();
         if let Some(noted) = &self.spans {

@@ -1,8 +1,8 @@
-//! Build of projects: scan, check, emit, compare with the disk, write. `layoutc build` runs it once, `layoutc
-//! watch` repeatedly.
+//! Build of projects: scan, check, emit, compare with the disk, write. `layoutc build` runs it once, `layoutc watch`
+//! repeatedly.
 //!
-//! Everything that a build depends on is hashed, and its results are cached. What is unchanged is not read,
-//! parsed, proven, generated or written again.
+//! Everything that a build depends on is hashed, and its results are cached. An unchanged file is not read, parsed,
+//! proven, generated or written again.
 
 mod action;
 mod args;
@@ -67,10 +67,10 @@ pub(crate) struct BuildSummary {
     pub(crate) tensors: usize,
     /// Number of requested manifests.
     pub(crate) manifests: usize,
-    /// Summary rows of the tensors: of all if there are at most `FEW` or [`RowSelection::All`] is given, else of the
-    /// first `FEW` that this build checked; empty for [`RowSelection::None`].
+    /// Summary rows of tensors. They are of all tensors if these are at most `FEW` or [`RowSelection::All`] is given,
+    /// and otherwise of the first `FEW` tensors that this build checked. Empty for [`RowSelection::None`].
     pub(crate) rows: Vec<TensorRow>,
-    /// Number of checked tensors that have no row.
+    /// Number of tensors that this build checked and that have no row in `rows`.
     pub(crate) more: usize,
     pub(crate) outputs: OutputSummary,
     /// Name and duration of each stage of the build.
@@ -86,17 +86,17 @@ pub(crate) struct BuildSummary {
 pub(crate) struct OutputSummary {
     /// Status of each listed output, and its path for display.
     pub(crate) listed: Vec<(OutputStatus, String)>,
-    /// Number of unchanged outputs that are not listed.
+    /// Number of unchanged outputs that are not in `listed`.
     pub(crate) more: usize,
 }
 
 impl OutputSummary {
-    /// Total number of outputs, listed or not.
+    /// Total number of outputs: those in `listed`, and the unchanged ones that are not.
     pub(crate) fn len(&self) -> usize {
         self.listed.len() + self.more
     }
 
-    /// Number of outputs with the given status.
+    /// Number of outputs with the status `status`, in `listed` or not.
     pub(crate) fn count(&self, status: OutputStatus) -> usize {
         let listed = self.listed.iter().filter(|(of, _)| *of == status).count();
         if status == OutputStatus::Unchanged { listed + self.more } else { listed }
@@ -107,19 +107,20 @@ impl OutputSummary {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowSelection {
     All,
-    /// All tensors if there are at most `FEW`, else the first `FEW` of those that this build checked.
+    /// All tensors if there are at most `FEW`. Otherwise the first `FEW` tensors that this build checked.
     Few,
     None,
 }
 
-/// Maximum number of tensors, or of unchanged outputs, up to which all of them are listed.
+/// Number of tensors, or of unchanged outputs, up to which all of them are listed.
 const FEW: usize = 32;
 
 /// Stack size of a worker thread in bytes, as large as that of a main thread.
 const STACK: usize = 8 << 20;
 
-/// Starts the thread pool of `build` and `watch`, with `--jobs` threads, or one per processor. `is_alone`: this process
-/// runs one build only, so the calling thread joins the pool if its stack is large enough.
+/// Starts the thread pool of `build` and `watch`, with the number of threads of `--jobs`, or one per processor.
+/// `is_alone` is true if this process runs a single build. The calling thread then joins the pool if its stack is large
+/// enough.
 pub(crate) fn start_threads(args: &BuildArgs, is_alone: bool) -> Result<(), CommandError> {
     let jobs = args.jobs.map_or(0, usize::from);
     let mut pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK);
@@ -146,13 +147,14 @@ pub(crate) fn is_dry_run(args: &BuildArgs) -> bool {
     args.dry_run || args.check || template_sandbox::is_child()
 }
 
-/// Policy for foreign files at the path of an output. With `--check`, such a file is a difference, not an error.
+/// Policy for an output path that contains a file which layoutc did not write. With `--check`, such a file is a
+/// difference, not an error.
 fn strictness(args: &BuildArgs) -> OverwritePolicy {
     if args.force || args.check { OverwritePolicy::Overwrite } else { OverwritePolicy::KeepForeign }
 }
 
-/// Runs one build of the projects in `known`; if `known` is `None`, it discovers the projects of `args`. Adds the files
-/// that it read to `reads`, also on errors.
+/// Runs one build of the projects in `known`, with the data that was read ahead for them. If `known` is `None`, it
+/// discovers the projects of `args`. Adds the files that the build read to `reads`, also on errors.
 pub(crate) fn build_once<'a>(
     args: &BuildArgs,
     rows: RowSelection,
@@ -204,8 +206,8 @@ fn build<'a>(
     Ok(built(&parts, lines, outputs, report, meter))
 }
 
-/// Checks manifests, generates files, compares them with the disk, and writes them and the stamp and depfile of
-/// `marks`, unless the report has errors or the run is dry. Returns the summary rows of the tensors.
+/// Checks manifests, generates files, and compares them with the disk. Then writes them, and the stamp and the depfile
+/// of `marks`, unless the report has errors or the run is dry. Returns the summary rows of the tensors.
 fn run_stages(
     args: &BuildArgs,
     marks: &StampFiles,
@@ -251,8 +253,8 @@ fn run_stages(
     Ok(lines)
 }
 
-/// Report, and dependency graph of a build of `select`. The graph is complete if the report has no errors. Writes
-/// nothing.
+/// Pair of the report, and the dependency graph of a build of `select`. The graph is complete if the report has no
+/// errors. No file is written.
 pub(crate) fn graph(
     select: &SelectArgs,
     console: &mut Console,
@@ -263,7 +265,7 @@ pub(crate) fn graph(
     })
 }
 
-/// Summary rows of the tensors of a build, and counts of the tensors with and without a row.
+/// Summary rows of the tensors of a build, and two counts: of all tensors, and of those without a row.
 struct SummaryRows {
     rows: Vec<TensorRow>,
     more: usize,
@@ -291,8 +293,8 @@ fn lines(parts: &[ProjectBuild<'_>], rows: RowSelection) -> SummaryRows {
     lines
 }
 
-/// Stores the facts and cached results of a build in the state folder. If `is_written` is true (no errors, not a dry
-/// run), also writes the planned outputs of the project.
+/// Stores the facts and cached results of a build in the state folder. If `is_written` is true, which requires a build
+/// without errors that is not a dry run, also writes the planned outputs of the project.
 fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandError> {
     let ProjectBuild { job, scan, memo, made, plan } = part;
     let mut facts = make::facts(scan, made, is_written);
@@ -319,8 +321,8 @@ fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandEr
     job.record(facts)
 }
 
-/// Outputs of a build with their status. Lists all if at most `FEW` are up to date or `is_listed` is set, else only
-/// those that were generated or removed, and counts the others.
+/// Outputs of a build with their status. Lists all of them if at most `FEW` are up to date or `is_listed` is true.
+/// Otherwise lists only the outputs that were generated or removed, and counts the others.
 fn outputs(parts: &[ProjectBuild<'_>], is_listed: bool) -> OutputSummary {
     let up_to_date: usize = parts.iter().map(|part| part.plan.up_to_date).sum();
     let is_listed = is_listed || up_to_date <= FEW;

@@ -23,20 +23,20 @@ pub(crate) struct OutputPlan {
     pub(super) files: BTreeMap<String, PlannedOutput>,
     /// Number of up-to-date outputs, which need not be generated.
     pub(super) up_to_date: usize,
-    /// Paths and fingerprints of the up-to-date outputs whose current fingerprint is not in the log.
+    /// Paths and fingerprints of the up-to-date outputs for which the log does not have the current fingerprint.
     known: Vec<(String, Fingerprint)>,
 }
 
 #[derive(Debug)]
 pub(crate) struct PlannedOutput {
     pub(super) status: OutputStatus,
-    /// New text of the output, the hash of that text, and true if no file exists yet at its path. `None` if the file is
-    /// not written.
+    /// Triple `(text, hash, is_first)` for an output that is written: its new text, the hash of that text, and true if
+    /// no file exists yet at its path. `None` if the file is not written.
     new: Option<(String, ContentHash, bool)>,
 }
 
-/// Plan that makes the output folder equal to the generated files. Changes no file. The inner error lists all reasons
-/// why outputs must not be written.
+/// Plan of the changes that make the output folder equal to the generated files. Changes no file. The inner error lists
+/// all reasons why outputs must not be written, the outer error is a system error.
 pub(super) fn plan(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -99,13 +99,13 @@ pub(super) fn plan(
 }
 
 impl OutputPlan {
-    /// Facts for the build log about up-to-date outputs whose current fingerprint the log lacks.
+    /// Facts for the build log about up-to-date outputs for which the log does not have the current fingerprint.
     pub(super) fn facts(&self) -> impl Iterator<Item = BuildFact<'_>> {
         self.known.iter().map(|(path, known)| BuildFact::Output(path, *known))
     }
 
-    /// Facts to store in the build log before outputs are written: the next build must recognize an output without a
-    /// seal (a hash in its text) as layoutc's, even if this build is killed.
+    /// Facts that are added to the build log before outputs are written. With them, the next build recognizes an output
+    /// without a seal (a hash in its text) as written by layoutc, even if this build is killed.
     pub(super) fn pending_facts(&self) -> Vec<BuildFact<'_>> {
         let new =
             self.files.iter().filter_map(|(path, planned)| Some((path, planned.new.as_ref()?)));
@@ -115,8 +115,7 @@ impl OutputPlan {
     }
 }
 
-/// Writes the new outputs and removes the stale ones of a plan; returns facts for the build log about the written and
-/// removed files.
+/// Writes the new outputs of a plan, and removes its stale outputs. Returns facts for the build log about these files.
 pub(super) fn apply<'p>(
     job: &BuildJob<'_>,
     plan: &'p OutputPlan,

@@ -27,13 +27,13 @@ pub(super) struct ProjectBuild<'a> {
     pub(super) plan: OutputPlan,
 }
 
-/// Shared state of the steps of a build: progress, report, files read, console.
+/// State that the steps of a build share: the progress, the report, the files read, and the console.
 pub(super) struct BuildContext<'a> {
     pub(super) meter: &'a Meter,
     pub(super) report: Report,
     pub(super) reads: &'a mut ReadSet,
     pub(super) console: &'a mut Console,
-    /// Maximum number of diagnostics per severity that are displayed with their source lines.
+    /// Maximum number of diagnostics per severity for which the source lines are displayed.
     pub(super) shown: usize,
 }
 
@@ -52,19 +52,20 @@ impl<'a> BuildContext<'a> {
     }
 }
 
-/// Data that is read ahead for a build, on another thread while its projects are discovered.
+/// Data for a build that another thread reads while the projects of the build are discovered.
 #[derive(Debug)]
 pub(crate) struct BuildPrefetch<'a> {
-    /// Log that was read ahead, by [`guess_log`]. `BuildJob::new` takes it for the project to whose state folder it
-    /// belongs, and loads the log of any other project.
+    /// Log that [`guess_log`] loaded. `BuildJob::new` takes it for the project to whose state folder it belongs, and
+    /// loads the log of any other project.
     pub(crate) log: Option<BuildLog<'a>>,
-    /// File states of manifests that were read ahead; manifests without a state are read when their project is scanned.
+    /// File states of the manifests that were read ahead. A manifest without a state is read when its project is
+    /// scanned.
     pub(crate) prefetched: ManifestReads<'a>,
     /// Arena that owns the bytes of the logs.
     pub(crate) store: &'a LogArena,
 }
 
-/// Discovers the projects of `select`, while it reads a log and manifests ahead on another thread.
+/// Discovers the projects of `select`. Meanwhile, another thread reads a log and manifests ahead.
 pub(super) fn discover<'a>(
     select: &SelectArgs,
     store: &'a LogArena,
@@ -87,8 +88,8 @@ pub(super) fn discover<'a>(
     Ok((projects, BuildPrefetch { log, prefetched: prefetched.unwrap_or_default(), store }))
 }
 
-/// Scans each project of a build in order, with the data read ahead in `ahead`. Locks the output folders of projects
-/// with work to do as `locking` says, or none if it is `None`, as in a dry run.
+/// Scans each project of a build in order, with the data `ahead` that was read ahead. Locks the output folder of each
+/// project with work to do. `locking` says whether to wait for another build; `None`, as in a dry run, locks nothing.
 pub(super) fn all<'a>(
     select: &SelectArgs,
     projects: &'a [Project],
@@ -109,8 +110,8 @@ pub(super) fn all<'a>(
     Ok(parts)
 }
 
-/// Scans a project. If there is work to do and `locking` is `Some`, locks the output folder: waits for another build or
-/// fails, as `locking` says. If the state may have changed meanwhile, scans the project again.
+/// Scans a project, and locks its output folder if there is work to do. `locking` says whether to wait for another
+/// build; `None` locks nothing. Scans the project again if its state may have changed before the lock was taken.
 fn one<'a>(
     mut job: BuildJob<'a>,
     strictness: OverwritePolicy,
@@ -137,8 +138,8 @@ fn one<'a>(
     })
 }
 
-/// Checks the manifests of each project that are stale or whose files must be generated, and replaces `made` of the
-/// project by the result.
+/// Checks the manifests of each project that are stale or whose files must be generated. Stores the result in `made` of
+/// the project.
 pub(super) fn check_all(
     parts: &mut [ProjectBuild<'_>],
     desk: &mut BuildContext<'_>,
@@ -165,7 +166,7 @@ pub(super) fn make_all(
     Ok(())
 }
 
-/// Runs `work` on the scanned projects of `select` without writing; returns the report and the result of
+/// Runs `work` on the scanned projects of `select`, without writing files. Returns the report, and the result of
 /// `work`.
 pub(super) fn plan_only<T>(
     select: &SelectArgs,

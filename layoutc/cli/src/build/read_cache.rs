@@ -1,5 +1,5 @@
-//! File states (fingerprint or read error) of the manifests in a build log, read ahead while projects are discovered,
-//! or on demand.
+//! File states (fingerprint or read error) of the manifests in a build log. They are read ahead while projects are
+//! discovered, or on demand.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use crate::project::files::{self, hash_if_changed};
 use crate::project::read_set::{FileState, FileStates};
 use crate::state::fact::{BuildFacts, CheckRecord, Fingerprint, PathSet};
 
-/// Minimum number of manifests per parallel task.
+/// Minimum number of manifests that one parallel task reads.
 pub(super) const AT_ONCE: usize = 64;
 
 /// Map from the path of a manifest to a value.
 pub(crate) type ManifestMap<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
 
-/// File states of manifests that were read shortly before a build: none, or a map by absolute or relative path.
+/// File states of manifests that were read shortly before a build, in one of two maps, or none.
 #[derive(Debug, Default)]
 pub(crate) enum ManifestReads<'a> {
     #[default]
@@ -38,9 +38,9 @@ impl<'a> ManifestReads<'a> {
         Self::ByName(root, seen)
     }
 
-    /// File states of the manifests `names` of the project at `root`. Uses the states read ahead, for [`Self::ByName`]
-    /// only if they cover exactly `names`, and reads the others now; a file whose metadata equals its fingerprint in
-    /// `facts`, the build log, is not read.
+    /// File states of the manifests `names` of the project at `root`. States that were read ahead are used; for
+    /// [`Self::ByName`] only if they are those of exactly `names`. All other states are read now. A file whose metadata
+    /// equals that of its fingerprint in `facts`, the build log, is not read.
     pub(super) fn texts<'l>(
         &'l self,
         root: &Path,
@@ -61,8 +61,8 @@ impl<'a> ManifestReads<'a> {
         }
     }
 
-    /// File states of [`Self::ByName`]; `None` for other variants, or unless the states cover exactly the manifests
-    /// `names` of the project at `root`.
+    /// File states of [`Self::ByName`], if they are those of exactly the manifests `names` of the project at `root`.
+    /// `None` otherwise, and for other variants.
     fn all(&self, root: &Path, names: &PathSet<'_>) -> Option<&ManifestMap<'a, FileState>> {
         let Self::ByName(of, seen) = self else { return None };
         let is_same = of == root && seen.len() == names.len();
@@ -70,8 +70,8 @@ impl<'a> ManifestReads<'a> {
     }
 }
 
-/// Paths of the manifests in `checked`, each given with its check result in the build log, and of the manifests that
-/// they use according to these results.
+/// Paths of the manifests in `checked`, which are pairs of a path and the check result in the build log. Also the paths
+/// of the manifests that these use, according to the results.
 pub(super) fn with_uses<'a: 'f, 'f>(
     checked: impl Iterator<Item = (&'a str, &'f CheckRecord<'a>)>,
 ) -> PathSet<'a> {
@@ -79,7 +79,7 @@ pub(super) fn with_uses<'a: 'f, 'f>(
 }
 
 /// File states of the manifests `names` of the project at `root`, read in parallel. A manifest whose metadata equals
-/// its fingerprint in `facts`, the build log, is not read and gets that fingerprint.
+/// that of its fingerprint in `facts`, the build log, is not read and gets that fingerprint.
 fn hash_manifests<'a>(
     root: &Path,
     names: &PathSet<'a>,

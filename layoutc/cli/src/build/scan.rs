@@ -1,5 +1,5 @@
-//! Scan of a project: determines which manifests and outputs are up to date and which must be checked, generated or
-//! removed. Reads only files that may have changed.
+//! Scan of a project. It determines which manifests and outputs are up to date, and which must be checked, generated or
+//! removed. Only files that may have changed are read.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,51 +24,54 @@ use super::cache_key::{self, BaseHashes};
 use super::job::{BuildJob, below};
 use super::read_cache::{AT_ONCE, ManifestMap, ManifestReads, with_uses};
 
-/// Name of the layoutc binary among the inputs in the build log, which no file can have.
+/// Name under which the build log contains the layoutc binary as an input. No file can have this name.
 const PROGRAM: &str = "\0program";
-/// Unit of generation of the umbrella header, which includes the C headers of all manifests and belongs to none.
+/// Unit of generation of the umbrella header. The path of its manifest is empty, because the header includes the C
+/// headers of all manifests.
 pub(super) const UMBRELLA: EmitUnit<'static> = ("c", "");
 
-/// Unit of generation as (target, path of the manifest): the files of a manifest for a target.
+/// Unit of generation: the files that are generated from one manifest for one code-generation target. It is a pair of
+/// the name of the target and the path of the manifest.
 pub(super) type EmitUnit<'a> = (&'a str, &'a str);
 
-/// Result of the scan of a project: results and outputs that are up to date, and work that remains.
+/// Result of the scan of a project: the cached results and outputs that are up to date, and the work that remains.
 #[derive(Debug)]
 pub(crate) struct BuildScan<'a> {
     /// Hashes of the inputs that all results of the project depend on.
     pub(super) base: BaseHashes,
     /// Hash of the names and texts of the project's templates.
     pub(super) templates: ContentHash,
-    /// Cached checks that are valid, by path of the manifest.
+    /// Cached checks that are still valid, by path of the manifest.
     pub(super) fresh: ManifestMap<'a, ValidCheck>,
-    /// Paths of the manifests that must be checked.
+    /// Paths of the manifests that must be checked, because the log has no valid check of them.
     pub(super) stale: Vec<String>,
-    /// Units whose files must be generated.
+    /// Units (code-generation target and manifest) whose files must be generated.
     pub(super) work: Vec<EmitUnit<'a>>,
-    /// Units whose files are up to date.
+    /// Units (code-generation target and manifest) whose files are up to date.
     up_to_date: Vec<EmitUnit<'a>>,
-    /// Files on disk at the output paths of up-to-date units, except files whose fingerprint is in the log.
+    /// State of the file on disk at each output path of the up-to-date units. A file with the fingerprint in the log is
+    /// omitted.
     pub(super) on_disk: OutputSurvey,
-    /// Names and fingerprints of the inputs whose current fingerprint is not in the log.
+    /// Names and fingerprints of the inputs for which the log does not have the current fingerprint.
     pub(super) hints: Vec<(String, Fingerprint)>,
-    /// Files in the output folder that may be outputs no longer generated.
+    /// Files in the output folder that are candidates for removal, as outputs that are no longer generated.
     pub(super) found: OrphanCandidates,
-    /// Paths of outputs that are no longer generated. Empty if files must be generated first, as only then the list can
-    /// be determined.
+    /// Paths of outputs that are no longer generated. Empty while files must be generated, because the set of outputs
+    /// is not known before.
     pub(super) left_over: Vec<String>,
-    /// Folders in the output folder that contain only requested files, with their metadata. Empty if the log has these
-    /// folders already, or if other files exist.
+    /// Folders in the output folder that contain no other files than requested outputs, with their metadata. Empty if
+    /// the log has these folders already, or if there are other files.
     pub(super) swept: Vec<(String, FileStat)>,
-    /// True if the swept part of the output folder contains no other files than the outputs in the log, and all outputs
-    /// in the log are outputs of this build and up to date.
+    /// True if nothing has changed in the output folder. Its swept part contains no other files than the outputs in the
+    /// log, and these are the outputs of this build, all up to date.
     pub(super) is_same: bool,
     is_littered: bool,
 }
 
-/// Files in the output folder that may be outputs no longer generated.
+/// Files in the output folder that are candidates for removal, as outputs that are no longer generated.
 #[derive(Debug)]
 pub(super) enum OrphanCandidates {
-    /// Exactly the outputs in the log: an earlier build found no other files, and no folder changed since.
+    /// No other files than the outputs in the log: an earlier build found none, and no folder has changed since.
     Known,
     /// All files in a listing of the part of the output folder that is swept ([`BuildJob::sweep`]).
     Listed(OutputListing),
@@ -83,8 +86,8 @@ impl OrphanCandidates {
         listing(home, sweep).map(Self::Listed)
     }
 
-    /// Paths of the outputs that are no longer generated: those that layoutc wrote, that were not edited since, and for
-    /// whose path `is_requested`, which says whether this build generates an output, is false.
+    /// Paths of the candidates to remove: files that layoutc wrote, that were not edited since, and that this build
+    /// does not generate. `is_requested` returns true for the path of an output that this build generates.
     pub(super) fn left_over(
         &self,
         job: &BuildJob<'_>,
@@ -102,8 +105,9 @@ impl OrphanCandidates {
         }
     }
 
-    /// Listed folders, each with metadata that reveals a change. `None` if nothing was listed, if a file in them is not
-    /// requested, or if a folder changed too recently for its metadata to reveal the next change.
+    /// Listed folders, each with metadata by which a later change can be detected. `None` in three cases: nothing was
+    /// listed, a file in the folders is not requested, or a folder changed so recently that its metadata might not show
+    /// the next change.
     fn swept(&self, is_requested: &dyn Fn(&str) -> bool) -> Option<Vec<(String, FileStat)>> {
         let Self::Listed(listing) = self else { return None };
         let folders = listing.folders.iter().map(|(path, stat)| Some((path.clone(), (*stat)?)));
@@ -111,8 +115,7 @@ impl OrphanCandidates {
     }
 }
 
-/// Check result of a manifest in the log that is still valid, as the inputs behind its cache key are
-/// unchanged.
+/// Check result of a manifest in the log that is still valid, because the inputs of its cache key are unchanged.
 #[derive(Debug)]
 pub(super) struct ValidCheck {
     pub(super) key: ContentHash,
@@ -120,7 +123,7 @@ pub(super) struct ValidCheck {
 }
 
 impl<'a> BuildScan<'a> {
-    /// Scans the inputs and outputs of a job, and adds every input to `reads`. `prefetched` holds file states of
+    /// Scans the inputs and outputs of a job, and adds every input to `reads`. `prefetched` has the file states of the
     /// manifests that were read ahead.
     pub(super) fn take(
         job: &BuildJob<'a>,
@@ -193,8 +196,8 @@ impl<'a> BuildScan<'a> {
         self.on_disk.values().filter_map(|file| file.as_ref().err().map(AsRef::as_ref))
     }
 
-    /// Sorts manifests into `fresh` and `stale`, and units into `up_to_date` and `work`, by `validity`, which has one
-    /// entry per manifest of the job.
+    /// Sorts manifests into `fresh` and `stale`, and units into `up_to_date` and `work`. `validity` has one entry per
+    /// manifest of the job, in order.
     fn outputs(&mut self, job: &BuildJob<'a>, validity: Vec<ManifestValidity>) {
         for (target, nth) in job.targets.iter().zip(0..) {
             for (manifest, validity) in job.manifests().zip(&validity) {
@@ -226,8 +229,9 @@ impl<'a> BuildScan<'a> {
         self.work.extend::<Vec<_>>(lacking);
     }
 
-    /// Scans the umbrella header, and sets `is_same`, `left_over` and `swept` from the files in the output folder. Does
-    /// nothing if a manifest is stale or a unit must be generated, as the set of outputs is then not known yet.
+    /// Scans the umbrella header, then sets `is_same`, `left_over` and `swept` from the files in the output folder.
+    /// Does nothing if a manifest is stale or a unit must be generated, because the set of outputs is then not known
+    /// yet.
     fn scan_leftovers(
         &mut self,
         job: &BuildJob<'a>,
@@ -277,7 +281,7 @@ impl<'a> BuildScan<'a> {
     }
 }
 
-/// Files on disk at the output paths of `units`, except files whose fingerprint is in the log.
+/// State of the file on disk at each output path of `units`. A file with the fingerprint in the log is omitted.
 fn survey_outputs(
     job: &BuildJob<'_>,
     units: &[EmitUnit<'_>],
@@ -289,8 +293,8 @@ fn survey_outputs(
     survey(&job.home, &wanted, &job.log.facts, strictness)
 }
 
-/// True if `on_disk` shows that a file of the unit is missing or has another text than the log records, so that the
-/// unit must be generated again.
+/// True if the unit must be generated again. In `on_disk`, one of its files is missing, or has another text than the
+/// log records.
 fn needs_rebuild(on_disk: &OutputSurvey, facts: &BuildFacts, unit: EmitUnit<'_>) -> bool {
     let must_be_made = |path: &str| {
         matches!(on_disk.get(path), Some(Ok(ExistingOutput::Nothing | ExistingOutput::Other)))
@@ -306,17 +310,18 @@ pub(super) fn has_umbrella(job: &BuildJob<'_>) -> bool {
     is_wanted && job.project.is_whole && job.targets.contains(&UMBRELLA.0)
 }
 
-/// Validity of the cached check and of the cached files of a manifest.
+/// Validity of the cached check of a manifest, and of its cached generated files.
 #[derive(Debug)]
 struct ManifestValidity {
     /// Cached check of the manifest, `None` if it is not valid.
     fresh: Option<ValidCheck>,
-    /// For each target of the job in order, true if the cached files of the manifest are valid.
+    /// One entry per code-generation target of the job, in order: true if the files generated from the manifest for the
+    /// target are up to date according to the log.
     targets: Vec<bool>,
 }
 
-/// Validity of the cached results of each manifest of a job in order, and the files on disk at the output paths of
-/// valid units.
+/// Pair `(validity, on_disk)`. `validity` has one entry per manifest of a job, in order. `on_disk` has the states of
+/// the files at the output paths of valid units.
 fn check_validity<'m>(
     job: &BuildJob<'m>,
     base: BaseHashes,
@@ -382,15 +387,16 @@ fn valid_check(
     Some(ValidCheck { key, warnings })
 }
 
-/// Reader of the current file states of a job's inputs.
+/// Scan of the inputs of a build job: the layoutc binary, the templates and the manifests. Compares the fingerprint of
+/// each with the one in the log, and collects the names and fingerprints that differ in `hints`.
 struct InputScan<'j, 'a> {
     job: &'j BuildJob<'a>,
     hints: Vec<(String, Fingerprint)>,
 }
 
 impl<'j> InputScan<'j, '_> {
-    /// File state of the input at `path`, whose name in the log is `name`. Adds the fingerprint to `hints` if it is not
-    /// in the log.
+    /// File state of the input at `path`, whose name in the log is `name`. Adds its fingerprint to `hints` if the log
+    /// has another one or none.
     fn look(&mut self, name: &str, path: &Path) -> FileState {
         let seen = hash_if_changed(path, self.job.log.facts.inputs.get(name));
         self.note(name, &seen);
@@ -413,8 +419,8 @@ impl<'j> InputScan<'j, '_> {
         Ok(BaseHashes { program, config: config.map_or_else(ContentHash::default, hash) })
     }
 
-    /// Hash of the layoutc binary: that in the log if the metadata of the binary are equal to those in the log, else
-    /// computed.
+    /// Hash of the layoutc binary. If the metadata of the binary equals that in the log, it is the hash in the log;
+    /// otherwise it is computed.
     fn program(&mut self) -> Result<ContentHash, CommandError> {
         let find = |e| CommandError::io("find", "layoutc".as_ref(), &e);
         let program = std::env::current_exe().map_err(find)?;
@@ -437,8 +443,8 @@ impl<'j> InputScan<'j, '_> {
         Ok(cache_key::templates(texts.iter().map(|(name, hash)| (name.as_str(), hash))))
     }
 
-    /// File states of the requested manifests in the log, and of the manifests that they use. Requested manifests that
-    /// are not in the log are absent, as the check reads them in any case.
+    /// File states of the requested manifests that the log contains, and of the manifests that they use. Other
+    /// requested manifests are omitted, because they must be checked in any case.
     fn manifests<'l>(
         &self,
         prefetched: &'l ManifestReads<'j>,
@@ -470,8 +476,8 @@ fn hash(seen: &FileState) -> ContentHash {
     }
 }
 
-/// Paths of all files below the templates folder except hidden ones, which may be templates of the project, each with
-/// its path below that folder as name. Links out of the project are left out, unless `--root` is given.
+/// Pairs `(name, path)` of all files below the templates folder except hidden ones. They may be templates of the
+/// project. The name is the path below that folder. A link out of the project is omitted, unless `--root` is given.
 pub(super) fn template_files(project: &Project) -> Result<Vec<(String, PathBuf)>, CommandError> {
     let folder = below(project, &project.config.project.templates_dir);
     // A sandbox consists of links that lead outside.

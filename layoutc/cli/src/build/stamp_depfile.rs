@@ -1,4 +1,4 @@
-//! Stamp file and depfile, which a successful build leaves for the calling build tool.
+//! Stamp file and depfile that a successful build writes for the build tool that called layoutc.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -21,13 +21,15 @@ use super::is_dry_run;
 #[derive(Debug)]
 pub(super) struct StampFiles {
     start: SystemTime,
-    /// Stamp file as absolute path, and as the path on the command line, by which make knows it.
+    /// Pair of two paths of the stamp file: the absolute path, and the path as given on the command line, by which make
+    /// knows it.
     stamp: Option<(PathBuf, PathBuf)>,
-    /// Absolute path of the depfile, and its current text, if the file exists.
+    /// Pair of the absolute path of the depfile, and its text at the start of the build; `None` as text if the file
+    /// does not exist.
     depfile: Option<(PathBuf, Option<String>)>,
 }
 
-/// Maximum size in bytes of an existing stamp or depfile; a larger file is not layoutc's.
+/// Maximum size in bytes of an existing stamp or depfile. A larger file cannot have been written by layoutc.
 const LARGEST: u64 = 64 << 20;
 
 impl StampFiles {
@@ -59,9 +61,9 @@ impl StampFiles {
         Ok(Self { start, stamp, depfile: depfile.map(|file| (file, text)) })
     }
 
-    /// Text of the depfile, `None` if not requested. Paths are relative to the working directory, except the path of
-    /// the stamp, which is as on the command line. Returns an error if an output of `graph` has the path of the depfile
-    /// or stamp.
+    /// Text of the depfile; `None` if it is not requested. Paths are relative to the working directory; the path of the
+    /// stamp is the one on the command line. If the depfile or the stamp has the path of an output of `graph`, this is
+    /// an error.
     pub(super) fn rule(
         &self,
         graph: impl FnOnce() -> DependencyGraph,
@@ -122,8 +124,8 @@ impl StampFiles {
     }
 }
 
-/// Text of `file`, `None` if the file does not exist. Rejects a file whose text `is_ours` does not accept; `kind` says
-/// what it should be in the message.
+/// Text of `file`; `None` if the file does not exist. It is an error if `is_ours` returns false for the text. `kind`
+/// names the expected kind of file in the message.
 fn standing(
     file: &Path,
     kind: &str,

@@ -20,8 +20,8 @@ use super::summary::TensorRow;
 const ROWS: &str = "rows";
 const ABI: &str = "abi";
 
-/// Cache keys of the summary rows and of the layout ABI of a manifest, in this order. `checked` is the cache key of its
-/// check.
+/// Cache keys of a manifest: that of its summary rows, then that of its layout ABI. `checked` is the cache key of the
+/// check of the manifest.
 pub(super) fn keys(checked: &ContentHash) -> [CacheKey; 2] {
     [ROWS, ABI].map(|kind| CacheKey::new(kind, &checked.0))
 }
@@ -35,8 +35,8 @@ pub(super) fn tensors(job: &BuildJob<'_>, scan: &BuildScan<'_>, made: &BuildProd
     job.project.manifests.keys().map(count).sum()
 }
 
-/// Rows of the first `room` tensors that this build checked and of all graphs in the checked manifests, and the number
-/// of checked tensors without a row.
+/// Pair `(rows, more)`. `rows` are the rows of the first `room` tensors that this build checked, and of all graphs in
+/// the checked manifests. `more` is the number of checked tensors without a row.
 pub(super) fn checked(
     job: &BuildJob<'_>,
     made: &BuildProducts,
@@ -74,7 +74,8 @@ pub(super) fn all(
     each(job, scan, made, memo, ROWS, &rows).into_iter().map(|(_, row)| shown(job, row)).collect()
 }
 
-/// Path of the manifest and layout ABI of each tensor of a job, in the order of manifests and declarations.
+/// Pairs of the path of the manifest and the layout ABI, one for each tensor of a job, in the order of manifests and
+/// declarations.
 pub(super) fn all_abi(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -86,8 +87,8 @@ pub(super) fn all_abi(
     each(job, scan, made, memo, ABI, &all)
 }
 
-/// Results of `of` for each manifest of a job, each paired with the path of the manifest. Results are cached under the
-/// name `kind`; a manifest without cached results is checked again.
+/// Results of `of` for the manifests of a job, as pairs of the path of the manifest and one result. Results are cached
+/// under the name `kind`; a manifest without cached results is checked again.
 fn each<T: Serialize + DeserializeOwned>(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,

@@ -37,8 +37,8 @@ pub(crate) fn run(what: &AlgebraCommand, console: &mut Console) -> CommandOutcom
     CommandOutcome::Success
 }
 
-/// Name of the operation, and the texts of its operands A and B as the user typed them; `None` if the operation has no
-/// B.
+/// Triple `(name, a, b)`: the name of the operation, and the texts of its operands A and B as the user typed them. `b`
+/// is `None` if the operation has no B.
 fn operands(what: &AlgebraCommand) -> (&'static str, String, Option<String>) {
     let (name, a, b) = match what {
         AlgebraCommand::Compose { a, b } => ("compose", a, Some(b)),

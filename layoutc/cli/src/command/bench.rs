@@ -71,8 +71,8 @@ pub(super) fn bench_config(config: &Config) -> Config {
     Config { target, ..config.clone() }
 }
 
-/// Compiles the generated C `outputs` of the manifest at `file` (a path for display), with OpenMP if `openmp` is set,
-/// and prints the times of its routines.
+/// Compiles the generated C `outputs` of the manifest at `file`, a path for display, and prints the times of its
+/// routines. `openmp` enables OpenMP.
 fn one(
     args: &BenchArgs,
     file: &str,

@@ -42,8 +42,8 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console) -> Result<CommandOutc
     Ok(ending)
 }
 
-/// Writes the trace of `--timings` to the state folder; returns its path, `None` in a dry run or without a
-/// state folder.
+/// Writes the trace of a build to its state folder, for `--timings`. Returns the path of the trace; `None` in a dry run
+/// or without a state folder.
 fn trace(
     args: &BuildArgs,
     built: &BuildSummary,
@@ -112,7 +112,7 @@ fn show(
     }
 }
 
-/// Maximum number of unchanged outputs up to which they are listed without `-v`.
+/// Number of unchanged outputs up to which they are listed without `-v`.
 const LISTED: usize = 8;
 /// Maximum number of outputs that are listed without `-v`.
 const MOST: usize = 40;

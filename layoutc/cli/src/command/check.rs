@@ -13,8 +13,8 @@ use crate::report::counted;
 
 use super::CommandOutcome;
 
-/// Checks the manifests of PATHS, and prints the diagnostics and the number of tensors; in JSON or with `--verbose`,
-/// one row per tensor.
+/// Checks the manifests of PATHS. Prints the diagnostics and the number of tensors. With `--format json` or
+/// `--verbose`, also prints one row per tensor.
 pub(crate) fn run(
     paths: &[PathBuf],
     console: &mut Console,

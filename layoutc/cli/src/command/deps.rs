@@ -49,8 +49,8 @@ fn object(graph: &DependencyGraph) -> Value {
     })
 }
 
-/// Text list of the inputs. A manifest is followed by the manifests that it uses (`<-`) and by its dependents
-/// (`->`), any other input by the number of its dependents.
+/// Text list of the inputs. A manifest is followed by the manifests that it uses (`<-`), then by its dependents (`->`).
+/// Any other input is followed by the number of its dependents.
 fn list(graph: &DependencyGraph) -> String {
     let (mut sources, mut results) = (BTreeMap::new(), BTreeMap::new());
     for (from, to) in &graph.edges {

@@ -15,7 +15,7 @@ use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::report::DiagnosticSource;
 
-/// List with the one path `file` of a manifest, as commands take their PATHS. Rejects a folder.
+/// List of PATHS that contains only the path `file` of a manifest; an error if `file` is a folder.
 pub(crate) fn one_manifest(file: &PathBuf) -> Result<&[PathBuf], CommandError> {
     if file.is_dir() {
         let folder = file.display();
@@ -24,8 +24,9 @@ pub(crate) fn one_manifest(file: &PathBuf) -> Result<&[PathBuf], CommandError> {
     Ok(slice::from_ref(file))
 }
 
-/// Tensor called `name`. `None` if there is none but the session has errors, which are then printed: the tensor may be
-/// among those rejected. Returns an error if there is none in a valid session, or if `name` is a view.
+/// Tensor called `name`. `None` if there is no such tensor and the session has errors, which are then printed, because
+/// the tensor may be in a manifest with errors. Without errors in the session, a missing tensor is an error. If `name`
+/// is a view, it is an error.
 pub(crate) fn tensor<'s>(
     session: &'s CheckSession,
     name: &str,
@@ -41,8 +42,8 @@ pub(crate) fn tensor<'s>(
     missing(session, name, console)
 }
 
-/// Tensor called `name`, or the tensor of the view called `name`, whose layout is that of the view. Without such a
-/// tensor, like [`tensor`].
+/// Tensor called `name`, or the tensor of the view called `name`, which has the layout of the view. If there is
+/// neither, the result is that of [`tensor`].
 pub(crate) fn tensor_or_view<'s>(
     session: &'s CheckSession,
     name: &str,
@@ -69,8 +70,8 @@ fn missing<'s>(
     Err(CommandError::Usage(unknown_tensor(name, &names)))
 }
 
-/// Values of the tensor's symbols from the `--set` texts, each in the declared range. Rejects a symbol
-/// without a value.
+/// Values of the symbols of the tensor, from the texts `set` of `--set`. Each must be in the declared range, and a
+/// symbol without a value is an error.
 pub(crate) fn symbols(
     set: &[String],
     tensor: &Tensor,
@@ -89,8 +90,8 @@ pub(crate) fn symbols(
     Err(CommandError::Usage(message))
 }
 
-/// Values of the tensor's symbols from the `--set` texts, each in the declared range. Symbols without a text get their
-/// least value.
+/// Values of the symbols of the tensor, from the texts `set` of `--set`, each of which must be in the declared range. A
+/// symbol without a text has its least value.
 pub(crate) fn least_symbols(
     set: &[String],
     tensor: &Tensor,
@@ -102,8 +103,9 @@ pub(crate) fn least_symbols(
     Ok(values)
 }
 
-/// Values of symbols from the texts of `--set`, such as `n=4`; the last text for a symbol counts. Rejects unknown
-/// symbols, and values outside the declared range or not a multiple as declared.
+/// Values of symbols from the texts of `--set`, such as `n=4`. Of several texts for a symbol, the last one is used. It
+/// is an error if a symbol is unknown, or if a value is outside of the declared range or not a multiple of the declared
+/// number.
 fn given(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String, i128>, CommandError> {
     let known = tensor.layout.symbols();
     let mut values = BTreeMap::new();
@@ -148,13 +150,12 @@ pub(crate) struct CoordinateArgError {
 }
 
 impl CoordinateArgError {
-    /// Error whose byte range is all of `text`.
+    /// Error with the message `message`, whose byte range is all of `text`.
     pub(crate) fn whole(text: &str, message: String) -> Self {
         Self { start: 0, end: text.len(), message, help: None }
     }
 
-    /// Diagnostic for an error in a coordinate. `source` is the text of the coordinate, and `name` stands for a file
-    /// name.
+    /// Diagnostic for the error. `source` is the text of the coordinate, and `name` is shown in place of a file name.
     pub(crate) fn diagnostic(&self, name: &str, source: DiagnosticSource<'_>) -> Diagnostic {
         let first = source.first_byte;
         let place = FileSpan::new(&Arc::from(name), first + self.start..first + self.end);
@@ -189,7 +190,8 @@ pub(crate) fn coordinate(text: &str) -> Result<Vec<i128>, CoordinateArgError> {
     Ok(index)
 }
 
-/// Coordinate with commas instead of spaces, `1,2` for `1 2`; `None` if a word is not an index or there is only one.
+/// Help for indices without commas: the coordinate with commas instead of spaces, `1,2` for `1 2`. `None` if a word is
+/// not an index, or there is only one word.
 fn apart(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect();
     let is_index = |word: &&str| word.parse::<i128>().is_ok();

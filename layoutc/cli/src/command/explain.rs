@@ -56,7 +56,7 @@ fn explain(argument: &str, console: &mut Console) -> Result<(), CommandError> {
 fn unknown(id: &str) -> String {
     let ids = || Code::ALL.iter().map(|code| code.id());
     let what = |id: &'static str| id.split_once("::").map_or(id, |(_, what)| what);
-    // The area may be wrong or missing.
+    // The area of the code, the part before `::`, may be wrong or missing.
     let near = nearest(id, ids()).or_else(|| {
         let name = id.split_once("::").map_or(id, |(_, what)| what);
         let near = nearest(name, ids().map(what))?;

@@ -144,7 +144,8 @@ fn unreadable(shown: &str, reason: &str) -> Diagnostic {
     )
 }
 
-/// Diagnostic at the first lines of the manifest `name` that formatting changes from `text` to `new`.
+/// Diagnostic at the first lines that formatting changes in the manifest `name`, from the text `text` to the text
+/// `new`.
 fn difference(name: &Arc<str>, text: &str, new: &str) -> Diagnostic {
     let [old, lines] = manifest::difference(text, new).unwrap_or_default();
     let first = |text: &str, bytes: &Range<usize>| {
@@ -187,7 +188,7 @@ fn report_files(files: &[(String, FormatStatus)], console: &mut Console) {
                 let is_reported = match status {
                     FormatStatus::Formatted => true,
                     FormatStatus::Unchanged => console.verbose,
-                    // Reported by diagnostics.
+                    // A diagnostic reports each of these manifests.
                     FormatStatus::Differs | FormatStatus::Refused => false,
                 };
                 if is_reported {
@@ -202,8 +203,9 @@ fn report_files(files: &[(String, FormatStatus)], console: &mut Console) {
     }
 }
 
-/// Summary line such as `formatted 2 manifests, 5 unchanged`; `None` if the diagnostics report every manifest. `count`
-/// gives the number of manifests with a status.
+/// Summary line such as `formatted 2 manifests, 5 unchanged`. `count` returns the number of manifests with a status.
+/// `None` if diagnostics say enough: with `--check`, a manifest is not formatted; or no manifest was formatted, and at
+/// least one was refused.
 fn summary(count: impl Fn(FormatStatus) -> usize) -> Option<String> {
     let (formatted, unchanged) = (count(FormatStatus::Formatted), count(FormatStatus::Unchanged));
     let refused = count(FormatStatus::Refused);

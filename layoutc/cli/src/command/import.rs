@@ -66,8 +66,8 @@ pub(crate) fn run(
     Ok(CommandOutcome::Success)
 }
 
-/// Writes the manifest; rejects an existing file with different content unless `--force` is given. Returns the status
-/// as a word: `printed`, `unchanged` or `written`.
+/// Writes the manifest to `output`. An existing file with different content is an error, unless `--force` is given.
+/// Returns the status as a word: `printed`, `unchanged` or `written`.
 fn written(
     args: &ImportArgs,
     output: &Path,
@@ -130,7 +130,7 @@ fn report_import(output: &Path, imported: &ImportedGraph, status: &str, console:
     console.result(&line);
 }
 
-/// Parses a size such as `batch=8` to its name and value.
+/// Parses the text `NAME=EXTENT` of `--set`, such as `batch=8`, to a pair of name and extent.
 fn size(text: &str) -> Result<(String, u64), CommandError> {
     let (name, value) = text.rsplit_once('=').unwrap_or((text, ""));
     match extent(value) {
@@ -144,7 +144,7 @@ fn size(text: &str) -> Result<(String, u64), CommandError> {
     }
 }
 
-/// Parses a shape such as `input=1,3,224,224` to the name of the input and its extents.
+/// Parses the text of `--shape`, such as `input=1,3,224,224`, to a pair of the name of an input and its extents.
 fn shape(text: &str) -> Result<(String, Vec<u64>), CommandError> {
     let (name, list) = text.rsplit_once('=').unwrap_or((text, "?"));
     let extents: Option<Vec<u64>> = match list.trim() {

@@ -33,7 +33,7 @@ tensor blocked like=activations {
 convert activations to=blocked
 "#;
 const EXAMPLE_PATH: &str = "layouts/example.kdl";
-/// Maximum length in bytes of an identifier prefix that is derived from a project's name.
+/// Maximum length in bytes of the identifier prefix that is derived from the name of a project.
 const LONGEST_PREFIX: usize = 64;
 
 /// Creates a project in the folder `dir`, which may exist.

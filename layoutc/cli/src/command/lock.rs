@@ -12,7 +12,7 @@ use crate::report::counted;
 
 use super::CommandOutcome;
 
-/// Writes the lock file of each project of PATHS. `is_forced`: overwrite files that were edited or that
+/// Writes the lock file of each project of PATHS. `is_forced` allows to overwrite files that were edited or that
 /// layoutc did not write.
 pub(crate) fn run(
     paths: &[PathBuf],

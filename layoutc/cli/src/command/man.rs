@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ManArgs, console: &mut Console) -> Result<CommandOutcom
     Ok(CommandOutcome::Success)
 }
 
-/// Adds the man pages of a command and its visible subcommands to `pages`.
+/// Adds the man page of `command`, and the pages of its visible subcommands, to `pages`, with paths in `folder`.
 fn gather(command: &Command, folder: &Path, pages: &mut Vec<ManPage>) -> Result<(), CommandError> {
     let name = clap_mangen::Man::new(command.clone()).get_filename();
     pages.push((folder.join(name), rendered(command)?));
@@ -70,8 +70,8 @@ fn rendered(command: &Command) -> Result<String, CommandError> {
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
-/// Rejects a page whose file has different content, unless `force` is set. All pages are checked before the
-/// first is written.
+/// Error if the file of a page exists with different content, unless `force` is true. The command checks all pages
+/// before it writes the first.
 fn check_replaceable((path, text): &ManPage, force: bool) -> Result<(), CommandError> {
     if path.is_symlink() {
         // `link` displays a path relative to the working directory, which needs an absolute path.

@@ -1,5 +1,5 @@
-//! Costs of conversions as measured on this machine: each conversion is compiled, and timed next to a memcpy of equal
-//! size.
+//! Costs of conversions as measured on this machine. Each conversion is compiled and timed, and so is a memcpy of the
+//! same number of bytes.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -19,8 +19,9 @@ use super::bench::bench_config;
 /// Time to measure each conversion for, in seconds.
 const SECONDS: &str = "0.05";
 
-/// Costs in bytes of all conversions that `graph` may need: bytes moved × speed of memcpy / measured speed; a
-/// conversion without a measurement counts as fast as memcpy. `compiler` is the C compiler, `None` for the default.
+/// Costs in bytes of all conversions that `graph` may need: the bytes that a conversion moves, times the speed of
+/// memcpy, divided by its measured speed. A conversion without a measurement counts as fast as memcpy. `compiler` is
+/// the C compiler, `None` for the default.
 pub(super) fn costs(
     graph: &Graph,
     config: &Config,
@@ -59,9 +60,9 @@ pub(super) fn costs(
     Ok(routines.into_iter().map(cost).collect())
 }
 
-/// Cost in bytes of a conversion that moves `bytes` bytes at `speed` times the speed of memcpy.
+/// Cost in bytes of a conversion that moves `bytes` bytes. `speed` is its speed divided by that of memcpy.
 fn scaled(bytes: u64, speed: f64) -> u64 {
-    // In thousandths, to continue in integers.
+    // The factor in thousandths, so that the cost is computed in integers.
     let thousandths = (1000.0 / speed).round().clamp(1.0, 1e9);
     #[expect(
         clippy::cast_possible_truncation,

@@ -39,7 +39,7 @@ use crate::exit_code::report_error;
 use crate::interrupt::INTERRUPTED;
 use crate::report::Report;
 
-/// Outcome of a command that printed its diagnostics itself; it determines the exit code.
+/// Outcome of a command that has printed its diagnostics. The exit code follows from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CommandOutcome {
     Success,

@@ -7,9 +7,9 @@ use crate::build::{ActionScope, BuildAction, SelectArgs, UNESCAPABLE, is_express
 use crate::command_error::CommandError;
 use crate::paths::relative_to_cwd;
 
-/// Head of the build file, with the rule for manifests. Each run uses one thread, because ninja starts up to `depth`
-/// runs of the pool at a time. `--force`: ninja decides what is rebuilt. `restat` skips dependents of outputs that did
-/// not change.
+/// Head of the build file, with the rule for manifests. Each run uses one thread, because ninja runs up to `depth`
+/// commands of the pool at a time. `--force` is set because ninja decides what is rebuilt. `restat` skips the
+/// dependents of outputs that did not change.
 const HEAD: &str = "
 pool layoutc
   depth = 8
@@ -22,8 +22,8 @@ rule layoutc
   restat = 1
 ";
 
-/// Rule for the outputs of a whole project. The response file contains the paths of all other outputs, so
-/// that the rule runs again when their set changes.
+/// Rule for the outputs of a whole project. The response file contains the paths of all other outputs. As a result,
+/// ninja runs the rule again when their set changes.
 const WHOLE: &str = "
 rule layoutc_whole
   command = $layoutc build $flags --jobs 1 --quiet --force
@@ -62,7 +62,7 @@ pub(super) fn file(actions: &[BuildAction], select: &SelectArgs) -> Result<Strin
     Ok(text)
 }
 
-/// Command to run layoutc with in the build file.
+/// Command that runs layoutc in the build file.
 struct ToolCommand {
     /// Name or path by which layoutc was called, quoted for a shell.
     command: String,
@@ -106,7 +106,8 @@ fn edge(
     ))
 }
 
-/// Build edge for the outputs of a whole project, which ninja runs after the edges of all manifests of the project.
+/// Build edge for the outputs of a whole project. It depends on the outputs of all manifests of the project, so that
+/// ninja runs it last.
 fn project_edge(
     action: &BuildAction,
     settings: &[PathBuf],
@@ -146,7 +147,7 @@ fn flags(action: &BuildAction, select: &SelectArgs) -> String {
     flags
 }
 
-/// Text as one word of a shell, quoted if needed.
+/// `text` as one word of a shell command, in quotes if needed.
 fn word(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+,@".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
@@ -155,7 +156,7 @@ fn word(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Text escaped as the value of a ninja variable; an error if it contains control characters.
+/// `text` as the value of a ninja variable, with escapes; an error if it contains control characters.
 fn value(text: &str) -> Result<String, CommandError> {
     if text.contains(|c: char| c.is_control()) {
         return Err(refusal(text));
@@ -168,7 +169,7 @@ fn paths(paths: &[String]) -> Result<String, CommandError> {
     Ok(paths.join(" "))
 }
 
-/// Path escaped for a ninja build edge; an error if that is impossible.
+/// Path with escapes for a ninja build edge; an error if the path cannot be expressed.
 fn path(text: &str) -> Result<String, CommandError> {
     if !is_expressible(text) {
         return Err(refusal(text));

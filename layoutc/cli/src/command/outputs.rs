@@ -52,8 +52,8 @@ fn ninja(select: &SelectArgs, console: &mut Console) -> Result<CommandOutcome, C
     Ok(ending)
 }
 
-/// `CMake` list `set(LAYOUTC_OUTPUTS …)` with one absolute path per line, as `CMake` resolves relative paths
-/// against the folder of the including file.
+/// `CMake` command `set(LAYOUTC_OUTPUTS …)` with one absolute path per line. The paths are absolute because `CMake`
+/// resolves relative ones against the folder of the including file.
 fn cmake<'a>(files: impl Iterator<Item = &'a Path>) -> String {
     let mut text = String::from("set(LAYOUTC_OUTPUTS\n");
     for file in files {

@@ -153,16 +153,17 @@ pub(crate) fn unpack(
     Ok(CommandOutcome::Success)
 }
 
-/// Conversion between a dense file and a file in the tensor's layout, whose input passed the checks.
+/// Conversion between a dense file and a file in the layout of a tensor. The input has passed the checks of its header
+/// and size.
 struct PackJob<'a> {
     args: &'a RelayoutArgs,
     output: &'a Path,
     tensor_file: TensorFile<'a>,
     values: &'a SymbolValues,
-    /// Header of the input, `None` for raw bytes.
+    /// Parsed .npy header of the input, `None` for raw bytes.
     npy: Option<&'a NpyHeader>,
     direction: Direction,
-    /// Header of the output, empty for raw bytes.
+    /// Bytes of the .npy header of the output, empty for raw bytes.
     header: Vec<u8>,
 }
 
@@ -172,7 +173,8 @@ impl PackJob<'_> {
         self.args.memory.unwrap_or_else(memory::default_limit)
     }
 
-    /// Format of the bytes of the dense file if it has one byte per sub-byte element, else `None`.
+    /// Format of the bytes of a dense file that has one byte per sub-byte element; `None` if the dense file has another
+    /// format.
     fn spread(&self) -> Option<UnpackedBits> {
         let kind = match self.direction {
             Direction::Pack => self.npy.map(|npy| npy.descr.kind),
@@ -183,7 +185,7 @@ impl PackJob<'_> {
         Some(UnpackedBits { kind, dtype: tensor.logical_dtype(), packing })
     }
 
-    /// Sizes in bytes of all elements in the input and in the output, in this order, without headers.
+    /// Pair of the sizes in bytes of all elements in the input and in the output, without headers.
     fn bytes(&self) -> Result<[u64; 2], CommandError> {
         let unmoved = |error: RunError| self.tensor_file.relayout_error(&error);
         let (tensor, values) = (self.tensor_file.tensor, self.values);
@@ -269,12 +271,12 @@ fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
-/// True if the output is a .npy file: by its extension, or by `standard` if it is standard output.
+/// True if the output is a .npy file, by its extension. For standard output, the result is `standard`.
 fn is_npy_output(path: &Path, args: &RelayoutArgs, standard: bool) -> bool {
     !args.raw && if is_standard(path) { standard } else { is_npy(path) }
 }
 
-/// Reports the number of bytes written, and of chunks if the conversion had any.
+/// Prints the number of bytes written, and the number of chunks if the conversion ran in chunks.
 fn report_written(
     args: &RelayoutArgs,
     output: &Path,

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &ShowArgs, console: &mut Console) -> Result<CommandOutco
         written(args, ("svg", file), &svg(&shown.picture(PictureLimits::FIGURE)?), console)?;
     }
     if let Some(file) = &args.html {
-        // The steps are those of one shard.
+        // The recorded steps define the layout of one shard, not of the whole tensor.
         let steps = if tensor.sharded.is_some() { Vec::new() } else { recorder.into_steps() };
         let text = page(&shown.picture(PictureLimits::PAGE)?, &shown.tensor, &steps)
             .map_err(|error| undrawn(tensor, &error))?;
@@ -69,8 +69,8 @@ struct PictureInput<'a> {
 }
 
 impl<'a> PictureInput<'a> {
-    /// Input for the picture of a tensor, or of `view` if given: `set` has values of symbols, `axes` the axes to
-    /// draw, and `at` the indices on other axes.
+    /// Input for the picture of a tensor, or of `view` if given. `set` has the values of symbols, `axes` the axes to
+    /// draw, and `at` the indices on the other axes.
     fn new(
         tensor: &'a Tensor,
         view: Option<&View>,
@@ -87,7 +87,7 @@ impl<'a> PictureInput<'a> {
         Ok(Self { tensor, symbols, frame, subject })
     }
 
-    /// Picture of the slice; parts beyond the size limits `room` are left out.
+    /// Picture of the slice. Parts of it that exceed the size limits `room` are omitted.
     fn picture(&self, room: PictureLimits) -> Result<Picture, CommandError> {
         picture(&self.tensor, &self.symbols, self.frame.clone(), room, self.subject)
             .map_err(|error| undrawn(&self.tensor, &error))
@@ -117,14 +117,14 @@ fn parse_fixed_axes(at: &[String]) -> Result<Vec<(String, i128)>, CommandError> 
     at.iter().map(|text| fixed_index(text).ok_or_else(|| expected(text))).collect()
 }
 
-/// Error in the drawing of a tensor that passed the checks.
+/// Error that occurs while a tensor that passed the checks is drawn.
 fn undrawn(tensor: &Tensor, error: &NamedLocateError) -> CommandError {
     let message = format!("cannot draw `{}`: {error}", tensor.name);
     CommandError::Input(vec![Diagnostic::without_span(Code::LimitGenerated, message)])
 }
 
-/// Writes the picture `text`, of kind `svg` or `html`, to a file, and prints the path of the file unless it is standard
-/// output.
+/// Writes the picture `text` of the kind `kind`, `svg` or `html`, to a file. Prints the path of the file, unless it is
+/// standard output.
 fn written(
     args: &ShowArgs,
     (kind, file): (&str, &Path),

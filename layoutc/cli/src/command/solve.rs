@@ -17,7 +17,7 @@ use crate::console::Console;
 
 use super::{CommandOutcome, measure};
 
-/// Options of `layoutc solve`.
+/// Options of `layoutc solve` other than PATHS.
 pub(crate) struct SolveRequest<'a> {
     /// Names of the graphs to solve, all graphs if empty.
     pub(crate) names: &'a [String],
@@ -73,7 +73,7 @@ pub(crate) fn run(
     Ok(ending)
 }
 
-/// Cheapest plan for the layouts of a graph, or the best one found within `limit`. `measured` gives costs of
+/// Cheapest plan for the layouts of a graph, or the best plan found within the time `limit`. `measured` has costs of
 /// conversions in bytes, which replace the computed ones. The error is the reason why there is no plan.
 fn within(
     graph: &Graph,

@@ -144,8 +144,8 @@ fn eject(name: &str, force: bool, console: &mut Console) -> Result<CommandOutcom
     Ok(CommandOutcome::Success)
 }
 
-/// Path of the template called `name` in the templates folder of the project, which must be in the project after links
-/// are resolved.
+/// Path of the template called `name` in the templates folder of the project. It is an error if this folder is outside
+/// of the project after links are resolved.
 fn place(project: &Project, name: &str) -> Result<std::path::PathBuf, CommandError> {
     let templates = project.config.project.templates_dir.trim_end_matches('/');
     let file = project.root.join(templates).join(name);
@@ -181,7 +181,7 @@ fn write(file: &Path, text: &str, force: bool) -> Result<(), CommandError> {
 fn unknown(name: &str) -> String {
     let names = || BUILT_IN.iter().map(|(name, _)| *name);
     let file = |name: &'static str| name.rsplit('/').next().unwrap_or(name);
-    // The target may be left out.
+    // The target, the folder in front of the name, may be left out.
     let near = nearest(name, names())
         .or_else(|| nearest(name, names().map(file)).and_then(|n| names().find(|k| file(k) == n)));
     let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));

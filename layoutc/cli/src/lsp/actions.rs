@@ -41,7 +41,7 @@ pub(super) fn answer(server: &LspServer, params: &CodeActionParams) -> Option<Co
     Some(actions)
 }
 
-/// True if `kind`, a requested kind of code actions, includes quick fixes. The empty kind includes all.
+/// True if quick fixes are included in `kind`, a requested kind of code actions. The empty kind includes all kinds.
 fn is_wanted(kind: &str) -> bool {
     kind.is_empty() || kind == CodeActionKind::QUICKFIX.as_str()
 }

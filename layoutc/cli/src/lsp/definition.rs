@@ -10,8 +10,8 @@ use lsp_types::{
 
 use super::server::{CursorPosition, LspServer};
 
-/// Location of the declaration of the name at a position. For the path in a `use`, the start of the manifest at that
-/// path. `None` if there is no declared name at the position.
+/// Location of the declaration of the name at a position. If the position is in the path of a `use`, it is the start of
+/// the manifest at that path. `None` if there is no declared name at the position.
 pub(super) fn answer(
     server: &LspServer,
     params: &GotoDefinitionParams,

@@ -19,8 +19,8 @@ use super::server::{EditorCapabilities, LspServer};
 /// Diagnostics that are published for each file, by absolute path.
 pub(super) type PublishedDiagnostics = BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>>;
 
-/// Diagnostics of each file whose list changed since it was last published, which then count as published. An empty
-/// list clears the diagnostics of a file.
+/// Diagnostics of each file whose list has changed since the last publication. An empty list clears the diagnostics of
+/// a file in the editor. The lists are recorded in `server` as published.
 pub(super) fn changed_diagnostics(server: &mut LspServer) -> Vec<PublishDiagnosticsParams> {
     let mut all: PublishedDiagnostics = BTreeMap::new();
     for project in server.projects.values() {
@@ -53,7 +53,7 @@ pub(super) fn changed_diagnostics(server: &mut LspServer) -> Vec<PublishDiagnost
 }
 
 /// Converts a diagnostic of the compiler about `project` to one of the language server protocol. Its range is that of
-/// the first label, or the start of the file if the label's text was not read.
+/// the first label, or the start of the file if the text of the label's file was not read.
 pub(super) fn to_lsp_diagnostic(
     diagnostic: &Diagnostic,
     project: &LspProject,

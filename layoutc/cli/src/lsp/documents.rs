@@ -17,7 +17,7 @@ use super::positions::position;
 pub(super) struct OpenDocument {
     /// URL of the document as the editor sent it.
     pub(super) uri: Uri,
-    /// Version number that the editor gave to the text.
+    /// Version number of the text, which the editor sent with it.
     pub(super) version: i32,
     /// Identifier that the editor gave to the document's language.
     pub(super) language: String,
@@ -50,7 +50,7 @@ impl OpenDocument {
 pub(super) struct OpenDocuments(pub(super) BTreeMap<PathBuf, OpenDocument>);
 
 impl OpenDocuments {
-    /// Text of a file: that of the open document, else that on disk.
+    /// Text of a file: that of the open document, or that on disk if the document is not open.
     pub(super) fn text(&self, path: &Path) -> Result<Arc<str>, FileReadError> {
         match self.0.get(path) {
             Some(document) => Ok(Arc::clone(&document.text)),

@@ -7,8 +7,8 @@ use lsp_types::{DocumentFormattingParams, TextEdit};
 
 use super::server::LspServer;
 
-/// Edits that format a manifest like `layoutc fmt`: one edit of the lines that differ, or none if the manifest is
-/// formatted. `None` if the text is not valid KDL.
+/// Edits that format a manifest like `layoutc fmt`: one edit of the lines that differ. Empty if the manifest is
+/// formatted; `None` if the text is not valid KDL.
 pub(super) fn answer(
     server: &LspServer,
     params: &DocumentFormattingParams,

@@ -1,5 +1,5 @@
-//! In-memory cache of check results in two generations. A full young generation replaces the old one, which drops
-//! results that were not used meanwhile.
+//! In-memory cache of check results in two generations, young and old. When the young generation is full, it replaces
+//! the old one; results that were not used since the last replacement are dropped.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -66,8 +66,9 @@ impl LspProject {
         self.is_stale = true;
     }
 
-    /// Marks `file`, an absolute path, as changed if the project has read it as a manifest or as one that a manifest
-    /// uses. Marks the whole project as stale if `file` is the configuration or may have become a manifest.
+    /// Records a change of `file`, an absolute path. Marks it as changed if the project has read it as a manifest or as
+    /// one that a manifest uses. Marks the whole project as stale if `file` is the configuration, or may have become a
+    /// manifest.
     pub(super) fn touch(&mut self, file: &Path) {
         let root = self.home.root();
         if file == root.join(CONFIG) {
@@ -101,8 +102,7 @@ impl LspProject {
         normal(&self.home.root().join(path))
     }
 
-    /// Reads the changed texts without checking them, so that the models of manifests may be older than their
-    /// texts.
+    /// Reads the changed texts. The manifests are not checked, so that their models may be older than their texts.
     pub(super) fn reread(&mut self, documents: &OpenDocuments) {
         if std::mem::take(&mut self.is_stale) {
             self.changed.clear();
@@ -134,8 +134,8 @@ impl LspProject {
         self.unchecked.extend(own);
     }
 
-    /// Reads the changed texts, and checks all unchecked manifests: the changed ones and those that use them. `memory`
-    /// caches results of checks.
+    /// Reads the changed texts, then checks all unchecked manifests: those that changed, and those that use a changed
+    /// one. `memory` caches results of checks.
     pub(super) fn refresh(&mut self, documents: &OpenDocuments, memory: &InMemoryMemo) {
         self.reread(documents);
         let unchecked: Vec<String> = std::mem::take(&mut self.unchecked).into_iter().collect();
@@ -208,8 +208,8 @@ impl LspProject {
         Some(IndexedText { text, lines: Cow::Owned(LineIndex::new(text)) })
     }
 
-    /// Diagnostics whose first label is in the manifest at `path` (relative to the root) and overlaps or touches its
-    /// bytes `start..end`.
+    /// Diagnostics whose first label is in the manifest at `path`, relative to the root, and overlaps or touches the
+    /// byte range `start..end`.
     pub(super) fn diagnostics_at(&self, path: &str, start: usize, end: usize) -> Vec<Diagnostic> {
         let touches = |d: &Diagnostic| {
             d.labels.first().is_some_and(|label| {

@@ -47,7 +47,8 @@ impl MessageQueue {
         }
     }
 
-    /// True if the client cancelled the queued request `id`. Removes the cancellation from the queue.
+    /// True if the client cancelled the queued request `id`. The request is then removed from the list of cancelled
+    /// ones.
     pub(super) fn is_cancelled(&mut self, id: &RequestId) -> bool {
         self.gather();
         self.cancelled.remove(&id.to_string())

@@ -1,4 +1,4 @@
-//! Manifests of a project: those on disk that the patterns of the project match, and open documents.
+//! Manifests of a project: files on disk that the patterns of the project match, and open documents.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -47,9 +47,9 @@ pub(super) struct LspProjectScan {
     pub(super) config: Config,
     /// Text of the configuration file, `None` if it cannot be read.
     pub(super) config_text: Option<Arc<str>>,
-    /// Diagnostics about the configuration.
+    /// Diagnostics about errors in the configuration file.
     pub(super) faults: Vec<Diagnostic>,
-    /// Paths of the manifests relative to the root.
+    /// Paths of the manifests relative to the root of the project, on disk or open in the editor.
     pub(super) manifests: BTreeSet<String>,
 }
 
@@ -86,8 +86,7 @@ pub(super) fn scan(home: &LspProjectRoot, documents: &OpenDocuments) -> LspProje
     scan
 }
 
-/// Reads the configuration of a project into `scan`; returns the patterns of its manifests, `None` if they
-/// are invalid.
+/// Reads the configuration of a project into `scan`. Returns the patterns of its manifests; `None` if they are invalid.
 fn configure(
     scan: &mut LspProjectScan,
     root: &Path,
@@ -114,8 +113,8 @@ pub(super) fn below(file: &Path, root: &Path) -> Option<String> {
     slashed(file.strip_prefix(root).ok()?)
 }
 
-/// True if an open document is a manifest although no pattern matches its path: its language is `layoutc`, or `kdl` and
-/// a line starts with the name of a node that only manifests have.
+/// True if an open document is a manifest although no pattern matches its path. Its language is `layoutc`, or it is
+/// `kdl` and a line starts with the name of a node that only manifests have.
 fn is_manifest(document: &OpenDocument) -> bool {
     const OWN: [&str; 4] = ["tensor", "transform", "kernel", "backend"];
     let begins = |line: &str, word: &&str| {

@@ -59,9 +59,9 @@ pub(super) struct LspServer {
     pub(super) traits: EditorCapabilities,
     pub(super) documents: OpenDocuments,
     pub(super) projects: BTreeMap<LspProjectRoot, LspProject>,
-    /// Diagnostics that were last published for each file.
+    /// Diagnostics that were last published to the editor, for each file.
     pub(super) published: PublishedDiagnostics,
-    /// True if something changed since the diagnostics were published.
+    /// True if a text, a file or the set of projects may have changed since the diagnostics were last published.
     pub(super) is_behind: bool,
     memory: InMemoryMemo,
 }
@@ -187,8 +187,8 @@ impl LspServer {
         }
     }
 
-    /// Project of the file at the URL `uri`, and the path of the file relative to the root of that project. Prefers the
-    /// project in whose folder the file is; `None` if no project has read the file.
+    /// Pair of the project that has read the file at the URL `uri`, and the path of the file relative to the root of
+    /// that project. Of several projects, the one in whose folder the file is. `None` if no project has read the file.
     pub(super) fn at(&self, uri: &Uri) -> Option<(&LspProject, String)> {
         let file = uri::path_of(uri)?;
         let home = LspProjectRoot::of(&file);
@@ -200,8 +200,8 @@ impl LspServer {
         Some((project, project.path(&file)?))
     }
 
-    /// Position in the manifest at the URL `uri`, and the path of the manifest relative to its project; `None` if no
-    /// project has read the manifest. `position` has character offsets in the editor's encoding.
+    /// Pair of a position in the manifest at the URL `uri`, and the path of the manifest relative to its project.
+    /// `None` if no project has read the manifest. The character offset of `position` is in the encoding of the editor.
     pub(super) fn place(
         &self,
         uri: &Uri,

@@ -67,7 +67,7 @@ enum SessionState {
 struct LspSession {
     out: Stdout,
     stage: SessionState,
-    /// Identifier of the last request that the server sent to the client.
+    /// Number that identifies the last request that the server sent to the client; 0 before the first.
     next_id: i32,
 }
 
@@ -179,7 +179,8 @@ impl LspSession {
                 Response::new_ok(request.id, Value::Null)
             }
             (SessionState::Open(server), method) => {
-                // Names and blocks only need the texts.
+                // Hover, hints and code actions need the results of checks; the other requests need only the texts of
+                // the manifests.
                 match method {
                     HoverRequest::METHOD | InlayHintRequest::METHOD | CodeActionRequest::METHOD => {
                         server.refresh();
@@ -318,7 +319,7 @@ fn answer(server: &LspServer, request: Request) -> Response {
     }
 }
 
-/// Response to `request` with the result of `f` for its parameters, or with the error `InvalidParams` if they cannot
+/// Response to `request`: the result of `f` for its parameters, or the error `InvalidParams` if the parameters cannot
 /// be deserialized.
 fn with<P: DeserializeOwned, R: Serialize>(request: Request, f: impl FnOnce(P) -> R) -> Response {
     match serde_json::from_value(request.params) {

@@ -1,8 +1,7 @@
-//! Framing of the messages of the language server protocol: a header with the length of the body, then the
-//! body.
+//! Framing of the messages of the language server protocol: a header with the length of the body, then the body.
 //!
-//! Malformed input is skipped up to the next header, so that one broken message does not end the session.
-//! Source: Language Server Protocol 3.17, section "Base Protocol".
+//! Malformed input is skipped up to the next header. A broken message therefore does not end the session. Source:
+//! Language Server Protocol 3.17, section "Base Protocol".
 
 use std::io::{self, BufRead, Read, Write};
 

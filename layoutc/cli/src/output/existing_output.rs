@@ -1,5 +1,5 @@
-//! Examination of the files on disk at the paths of outputs: comparison with the expected text, and reasons why a file
-//! must not be replaced.
+//! Examination of the files on disk at the paths of outputs. A file is compared with the expected text, and reasons why
+//! it must not be replaced are collected.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -22,16 +22,16 @@ use super::{OverwritePolicy, name_of};
 /// Maximum size in bytes of a file whose content is compared; a larger file counts as different.
 pub(super) const LARGEST: u64 = 64 << 20;
 
-/// State of the file at the path of an output. A file that must not be replaced has no state, but a diagnostic
-/// ([`super::ProbeResult`]).
+/// State of the file at the path of an output that may be replaced. A file that must not be replaced has a diagnostic
+/// instead ([`super::ProbeResult`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExistingOutput {
-    /// File with the expected text, whose metadata are those of the fingerprint in the log.
+    /// File with the expected text. Its metadata equals that of its fingerprint in the log, so that it was not read.
     AsRecorded,
-    /// File that was read and has the expected text, with its new fingerprint.
+    /// File with the expected text, which was read, and its new fingerprint.
     Same(Fingerprint),
-    /// File that may be replaced and has another text than expected, according to its content or to its fingerprint in
-    /// the log.
+    /// File that may be replaced, and that has another text than expected. This follows from its content, or from its
+    /// fingerprint in the log.
     Other,
     Nothing,
 }
@@ -41,26 +41,26 @@ pub(crate) enum ExistingOutput {
 pub(crate) struct ExpectedOutput<'a> {
     /// Path of the output relative to the output folder.
     pub(crate) path: &'a str,
-    /// Hash of the output's text.
+    /// Hash of the text that the build expects in the output.
     pub(crate) hash: &'a ContentHash,
     /// Fingerprint of the file in the log, `None` if the log has none for the path.
     pub(crate) known: Option<&'a Fingerprint>,
 }
 
-/// Parameters that the examination of all outputs shares.
+/// Parameters that are equal for the examination of all outputs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProbeContext<'a, 'f> {
     pub(super) root: &'a Path,
-    /// Time before any of the files was examined, by which [`FileStat::if_settled`] decides whether metadata reveal
-    /// later changes.
+    /// Time before the first of the files was examined. With it, [`FileStat::if_settled`] decides whether metadata
+    /// shows later changes.
     pub(super) now: Timestamp,
     /// Facts of the log about what layoutc wrote.
     pub(super) facts: &'a BuildFacts<'f>,
-    /// Policy for files that layoutc did not write, or that were edited since.
+    /// Policy for files that layoutc did not write, and for outputs that were edited since.
     pub(super) strictness: OverwritePolicy,
 }
 
-/// State of the file in `folder` (the folder of `wanted`, open) at the path of `wanted`; changes nothing. The inner
+/// State of the file at the path of `wanted`. `folder` is the folder of that path, open. No file is changed. The inner
 /// error is the reason why the file must not be replaced, the outer error a failed read.
 pub(super) fn probe_output(
     folder: &OwnedFd,
@@ -127,8 +127,8 @@ pub(super) fn probe_output(
     )
 }
 
-/// True if a power failure may have left the text `found`: it is empty or all zero bytes, or its only zero bytes are at
-/// its end.
+/// True if the text `found` may be the result of a power failure during a write. It is empty, or consists of zero
+/// bytes, or has zero bytes at its end and nowhere else.
 pub(super) fn is_torn(found: &[u8]) -> bool {
     let length = found.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let (written, zeros) = found.split_at(length);
@@ -150,7 +150,7 @@ pub(super) fn read(folder: &OwnedFd, name: &str) -> io::Result<Vec<u8>> {
 }
 
 /// Fingerprint of the file `name` in `folder`, whose text has the hash `hash`. It lacks metadata if the file changed so
-/// recently that a later change might not alter them.
+/// recently that another change might leave the metadata equal.
 pub(super) fn known(folder: &OwnedFd, name: &str, hash: ContentHash) -> Fingerprint {
     let now = Timestamp::take();
     let raw = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();

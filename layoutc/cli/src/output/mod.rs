@@ -1,5 +1,5 @@
-//! Writing of the outputs of a build: only changed ones, all or none, and never over files that layoutc did
-//! not write.
+//! Writing of the outputs of a build. Only changed outputs are written, either all of them or none. A file that layoutc
+//! did not write is not replaced.
 //!
 //! A build first examines every output path and collects all reasons to refuse; then it writes every new text to a
 //! temporary file; then it renames the temporary files. An error before the first rename leaves every output unchanged.
@@ -58,7 +58,7 @@ impl OutputStatus {
     }
 }
 
-/// Policy for files at the paths of outputs that layoutc did not write, or that were edited since.
+/// Policy for files at the paths of outputs, if layoutc did not write them or they were edited since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OverwritePolicy {
     KeepForeign,
@@ -76,17 +76,17 @@ pub(crate) enum SweepScope {
     Everything,
 }
 
-/// State of the file at the path of an output, or the reason why the file must not be replaced.
+/// State of the file at the path of an output; the error is the reason why the file must not be replaced.
 pub(crate) type ProbeResult = Result<ExistingOutput, Box<Diagnostic>>;
 
-/// State of the file at each output path, except files that are as recorded in the log.
+/// State of the file at each output path. A file with the fingerprint in the log is omitted.
 pub(crate) type OutputSurvey = BTreeMap<String, ProbeResult>;
 
 /// Maximum number of outputs of one folder per parallel task.
 const AT_ONCE: usize = 192;
 
-/// Examines the files at the paths of the outputs `wanted`, without changing them; files as recorded in the log are
-/// left out of the result. `facts`: records of the build log about the files that layoutc wrote.
+/// Examines the files at the paths of the outputs `wanted`, and changes none. A file with the fingerprint in the log is
+/// omitted from the result. `facts` are the facts of the build log.
 pub(crate) fn survey(
     home: &OutputDir,
     wanted: &[ExpectedOutput<'_>],
@@ -103,7 +103,8 @@ pub(crate) fn survey(
     Ok(surveyed.into_iter().flatten().collect())
 }
 
-/// Like [`survey`], for outputs that are all in the folder of the first; as (path, state) in the order of `files`.
+/// Examines the files at the paths of the outputs `files` as [`survey`] does, where all outputs are in one folder.
+/// Returns pairs of path and state in the order of `files`.
 fn survey_folder(
     home: &OutputDir,
     files: &[ExpectedOutput<'_>],
@@ -140,8 +141,8 @@ pub(crate) fn listing(home: &OutputDir, sweep: &SweepScope) -> Result<OutputList
     stale::list(&home.path(), sweep)
 }
 
-/// True if the folders of `sweep` contain no other files than the outputs in `facts`, the build log: an earlier build
-/// recorded that, and the metadata of no folder changed since.
+/// True if the folders of `sweep` contain no other files than the outputs in `facts`, the build log. An earlier build
+/// has recorded this, and the metadata of no folder has changed since.
 pub(crate) fn is_tidy(home: &OutputDir, sweep: &SweepScope, facts: &BuildFacts<'_>) -> bool {
     stale::is_settled(&home.path(), sweep, &facts.swept)
 }
@@ -151,8 +152,9 @@ pub(crate) fn known_outputs<'a>(sweep: &SweepScope, facts: &BuildFacts<'a>) -> V
     facts.outputs().into_iter().filter(|path| stale::is_swept(sweep, path)).collect()
 }
 
-/// Paths of the files in `listed` that layoutc wrote according to `facts` or their seal, that were not edited since,
-/// and for which `is_requested` is false.
+/// Paths of the files in `listed` to remove: files that layoutc wrote, that were not edited since, and that the build
+/// does not generate. The evidence that layoutc wrote a file is `facts`, or a seal in its text. `is_requested` returns
+/// true for the path of an output that the build generates.
 pub(crate) fn left_over(
     home: &OutputDir,
     listed: impl Iterator<Item = impl AsRef<str>>,
@@ -178,7 +180,7 @@ pub(crate) struct NewOutput<'a> {
     pub(crate) is_first: bool,
 }
 
-/// Writes the outputs `new`, by path, then removes the outputs at the paths `left_over`; returns facts for the build
+/// Writes the outputs `new`, by path, then removes the outputs at the paths `left_over`. Returns facts for the build
 /// log about these files. If `lock` is not held, other builds may be writing to the same folders.
 pub(crate) fn apply<'p>(
     home: &OutputDir,
@@ -198,8 +200,8 @@ pub(crate) fn apply<'p>(
     Ok(facts)
 }
 
-/// Plan of `layoutc clean`: files in the output folder, each with its origin (written by layoutc, edited since, or
-/// foreign).
+/// Plan of `layoutc clean`: the files in the output folder, each with its origin. A file is written by layoutc, edited
+/// since, or foreign.
 #[derive(Debug)]
 pub(crate) struct CleanPlan {
     home: OutputDir,
@@ -207,8 +209,8 @@ pub(crate) struct CleanPlan {
 }
 
 impl CleanPlan {
-    /// Lists the files in the part `sweep` of the output folder, without changing them. `facts`: records of the build
-    /// log about the files that layoutc wrote.
+    /// Lists the files in the part `sweep` of the output folder, and changes none. `facts` are the facts of the build
+    /// log, which give the origin of each file.
     pub(crate) fn new(
         home: &OutputDir,
         facts: &BuildFacts<'_>,

@@ -1,8 +1,8 @@
-//! Output folder, accessed by handles, so that operations in an open folder are not affected by later changes
-//! of its path.
+//! Output folder, which is accessed by handles of open folders. A later change of a path does not affect the operations
+//! in an open folder.
 //!
-//! No link is followed out of the output folder: each component of a path is opened separately, and a link
-//! must lead to a place below the same base.
+//! No link is followed out of the output folder: each component of a path is opened separately, and a link must lead to
+//! a place below the same base.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -28,8 +28,7 @@ pub(crate) struct OutputDir {
     below: String,
 }
 
-/// Handle of a folder, or `None` if the folder does not exist. The error is the reason why the folder must not be
-/// opened.
+/// Handle of a folder; `None` if the folder does not exist. The error is the reason why the folder must not be opened.
 pub(super) type FolderResult = Result<Option<OwnedFd>, Box<Diagnostic>>;
 
 impl OutputDir {
@@ -48,8 +47,8 @@ impl OutputDir {
         self.walk(path, MissingFolder::Stop, &mut Vec::new()).map_err(PathError::fault)
     }
 
-    /// Opens the folder at `path` relative to the output folder. Creates missing folders, whose paths it adds to
-    /// `made`.
+    /// Opens the folder at `path` relative to the output folder. Creates each missing folder of that path, and adds its
+    /// path to `made`.
     pub(super) fn make(
         &self,
         path: &str,
@@ -65,8 +64,8 @@ impl OutputDir {
         }
     }
 
-    /// Opens the folder at `path` like [`Self::make`]; `None` without permission to create it, or if a component is a
-    /// file or a link out of the base folder.
+    /// Opens the folder at `path` as [`Self::make`] does. `None` if there is no permission to create it, or if a
+    /// component of the path is a file or a link out of the base folder.
     pub(super) fn make_if_allowed(&self, path: &str) -> Result<Option<OwnedFd>, CommandError> {
         match self.walk(path, MissingFolder::Make, &mut Vec::new()) {
             Ok(opened) => Ok(opened.ok().flatten()),
@@ -152,8 +151,9 @@ impl FolderWalk<'_> {
         self.folder.as_ref().unwrap_or(&self.base).as_fd()
     }
 
-    /// Enters the subfolder `part` of the current folder. If `part` does not exist, returns false, or creates it and
-    /// adds its path to `made`, as `missing` says. The inner error is the reason why the subfolder must not be entered.
+    /// Enters the subfolder `part` of the current folder. If it does not exist, `missing` says whether to create it, or
+    /// to return false. The path of a created folder is added to `made`. The inner error is the reason why the
+    /// subfolder must not be entered.
     fn enter(
         &mut self,
         part: &str,
@@ -180,8 +180,8 @@ impl FolderWalk<'_> {
         Ok(Ok(true))
     }
 
-    /// Follows the link `part` to a folder below the base; opens each component of the real path separately. The inner
-    /// error rejects any other link, and a file.
+    /// Follows the link `part` to a folder below the base. Each component of the real path is opened separately. The
+    /// inner error is the reason why `part` must not be followed: it is a file, or a link to another place.
     fn follow(&mut self, part: &str) -> Result<Result<bool, Box<Diagnostic>>, PathError> {
         let stat = statat(self.here(), part, AtFlags::SYMLINK_NOFOLLOW);
         let kind = stat.map(|stat| FileType::from_raw_mode(stat.st_mode));

@@ -1,7 +1,7 @@
 //! Stale outputs: files that are no longer generated.
 //!
-//! A file counts as an output only if its text is as layoutc wrote it, or as a power failure left it. The build log
-//! proves that, or the seal in the text (a hash of the text).
+//! A file counts as an output only if its text is as layoutc wrote it, or as a power failure left it. The evidence is
+//! the build log, or the seal in the text, which is a hash of the text.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -20,9 +20,9 @@ use super::existing_output::{LARGEST, has_seal, is_torn};
 /// Origin of a file in the output folder that is no longer generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StaleOwnership {
-    /// File of layoutc, unchanged since layoutc wrote it.
+    /// File that layoutc wrote, and that is unchanged since.
     Ours,
-    /// File of layoutc that was edited since.
+    /// File that layoutc wrote, and that was edited since.
     Edited,
     /// File that layoutc did not write.
     Foreign,
@@ -33,8 +33,8 @@ pub(super) enum StaleOwnership {
 pub(crate) struct OutputListing {
     /// Paths of all files in the swept folders, relative to the output folder, sorted.
     pub(crate) files: Vec<String>,
-    /// Visited folders with their metadata before the visit; `None` if a later change might leave that metadata equal,
-    /// as it is too recent for the clock of the file system.
+    /// Visited folders with their metadata before the visit. The metadata is `None` if the folder changed so recently
+    /// that a later change might leave it equal.
     pub(crate) folders: Vec<(String, Option<FileStat>)>,
 }
 
@@ -49,8 +49,9 @@ pub(super) fn list(root: &Path, sweep: &SweepScope) -> Result<OutputListing, Com
     Ok(listing)
 }
 
-/// True if `folders`, with the metadata in the log, include the folders to sweep and none of them has changed since, so
-/// that the set of files in them is unchanged. False if `folders` is empty.
+/// True if the set of files in the folders to sweep is unchanged since a build. `folders` are the swept folders with
+/// their metadata in the log. They must include all folders to sweep, and none may have changed since. False if
+/// `folders` is empty.
 pub(super) fn is_settled(root: &Path, sweep: &SweepScope, folders: &[(&str, FileStat)]) -> bool {
     let is_among = |start: &String| folders.iter().any(|(folder, _)| folder == start);
     let stands = |(folder, stat): &(&str, FileStat)| {
@@ -66,8 +67,8 @@ pub(super) fn is_swept(sweep: &SweepScope, path: &str) -> bool {
     swept(sweep).iter().any(|folder| folder.is_empty() || is_in(folder))
 }
 
-/// Path and origin of each of the files at `paths`, relative to `root`, which are no longer generated. A missing file
-/// counts as foreign, and so does an unreadable file that is not an output in `facts`.
+/// Pairs of path and origin for the files at `paths`, relative to `root`, which are no longer generated. A missing file
+/// counts as foreign. So does an unreadable file, unless `facts` contains it as an output.
 pub(super) fn classify_stale(
     root: &Path,
     paths: Vec<String>,

@@ -1,5 +1,5 @@
 //! State folder: `.layoutc` next to `layoutc.toml`, or in the folder of `--out`. It holds the build log, cached
-//! results, the lock file and temporary files.
+//! results, the file that is locked, and temporary files.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -58,8 +58,8 @@ impl StateFolder {
     }
 
     /// Creates and locks the state folder, and removes temporary files of a killed build. If another build holds the
-    /// lock, calls `wait` with a description of that build, then waits unless `wait` fails. Locks nothing if there is
-    /// no state folder or no permission to create it.
+    /// lock, calls `wait` with a description of that build. Then waits for the lock, unless `wait` returns an error. No
+    /// lock is taken if there is no state folder, or no permission to create it.
     pub(crate) fn lock(
         &mut self,
         mut wait: impl FnMut(&str) -> Result<(), CommandError>,

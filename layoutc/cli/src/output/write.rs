@@ -1,5 +1,6 @@
-//! Writing of texts, all or none: first to temporary files, then by renames. Temporary files are in the state
-//! folder, or next to their targets if those are on another file system.
+//! Writing of texts, all or none: first to temporary files, then by renames. Temporary files are in the state folder.
+//! They are in the folder of the output that they become if there is no state folder, or if the output is on another
+//! file system.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -29,11 +30,11 @@ use super::{NewOutput, OutputStatus, OverwritePolicy, existing_output, folder_of
 
 /// Name of the folder of temporary files in the state folder.
 pub(super) const TEMPORARY: &str = "tmp";
-/// Prefix and suffix of the names of temporary files next to their targets.
+/// Prefix and suffix of the names of temporary files that are in the folder of the output that they become.
 const TEMPORARY_AFFIXES: (&str, &str) = (".layoutc-", ".tmp");
 
-/// Temporary files and new folders of a build. On drop, the temporary files are removed, and the new folders unless all
-/// writes succeeded.
+/// Temporary files and new folders of a build. On drop, the temporary files are removed. The new folders are also
+/// removed, unless all writes succeeded.
 struct TemporaryFiles<'a> {
     state: &'a StateFolder,
     files: Vec<PathBuf>,
@@ -55,7 +56,8 @@ impl Drop for TemporaryFiles<'_> {
     }
 }
 
-/// Removes the temporary files in the state folder, including those of killed builds. The lock must be held.
+/// Removes the temporary files in the state folder, including those of killed builds. The lock of the state folder must
+/// be held.
 pub(super) fn sweep(state: &OwnedFd, folder: &Path) {
     for entry in fs::read_dir(folder.join(TEMPORARY)).into_iter().flatten().flatten() {
         drop(fs::remove_file(entry.path()));
@@ -63,7 +65,8 @@ pub(super) fn sweep(state: &OwnedFd, folder: &Path) {
     let _ = unlinkat(state, TEMPORARY, AtFlags::REMOVEDIR);
 }
 
-/// Removes temporary files in `folder`, a folder of outputs. The lock must be held, as another build may use them.
+/// Removes temporary files in `folder`, a folder of outputs. The lock of the state folder must be held, as another
+/// build may use the files.
 pub(super) fn sweep_targets_folder(folder: &Path) {
     let (head, tail) = TEMPORARY_AFFIXES;
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -79,19 +82,19 @@ fn device(folder: &OwnedFd) -> Option<u64> {
     fstat(folder).ok().map(|stat| stat.st_dev)
 }
 
-/// Text that is written to a temporary file but not yet renamed.
+/// Output whose text is in a temporary file that is not yet renamed to the path of the output.
 struct PendingWrite<'a> {
     path: &'a str,
     new: NewOutput<'a>,
-    /// Name of the temporary file in its folder.
+    /// Name of the temporary file in its folder, without the path.
     name: String,
-    /// True if the temporary file is in the state folder, false if it is next to its target.
+    /// True if the temporary file is in the state folder, false if it is in the folder of the output.
     is_apart: bool,
 }
 
-/// Writes every text to its path in the output folder; returns the fingerprints of the files in the order of the paths.
-/// With `lock` held, first removes temporary files that killed builds left next to the targets, if it writes temporary
-/// files there.
+/// Writes every text to its path in the output folder. Returns the fingerprints of the files in the order of the paths.
+/// If `lock` is held, temporary files of killed builds are removed from a folder of outputs before new ones are written
+/// there.
 pub(super) fn all(
     home: &OutputDir,
     state: &StateFolder,
@@ -137,8 +140,8 @@ pub(super) fn all(
     Ok(known)
 }
 
-/// Results of `action` for each pending write, in order, up to the first error. Its first argument is the handle of the
-/// folder of the output, created if missing; `made` receives the paths of created folders.
+/// Results of `action` for the pending writes, in order, up to the first error. The first argument of `action` is the
+/// handle of the folder of the output, which is created if missing. `made` receives the paths of the created folders.
 fn in_folders<T>(
     home: &OutputDir,
     writes: &[PendingWrite<'_>],
@@ -173,7 +176,7 @@ fn temporary(state: &StateFolder) -> Result<Option<OwnedFd>, CommandError> {
     opened.map(Some).map_err(|error| CommandError::io("open", &path, &error.into()))
 }
 
-/// Name of the temporary file with this number next to its target.
+/// Name of the temporary file with the number `number` in the folder of the output that it becomes.
 fn temporary_name(number: usize) -> String {
     let (head, tail) = TEMPORARY_AFFIXES;
     format!("{head}{}-{number}{tail}", std::process::id())
@@ -196,8 +199,9 @@ fn write_temporary(
     written.map_err(|error| CommandError::io("write", &home.path().join(write.path), &error))
 }
 
-/// Renames the temporary file of a pending write, in `temporary` or next to its target, to its target in `folder`.
-/// Returns an error if a file was created at the path of an output that had none.
+/// Renames the temporary file of a pending write to the path of its output. `folder` is the folder of the output, and
+/// `temporary` the folder of temporary files in the state folder, if it exists. Returns an error if a file was created
+/// at the path of an output that had none.
 fn rename_into_place(
     home: &OutputDir,
     temporary: Option<&OwnedFd>,
@@ -233,9 +237,9 @@ fn rename_into_place(
     }
 }
 
-/// Renames the file `name` in the folder `from` to `to` in `folder`. With `is_first`, when there was no file, never
-/// replaces one, as far as the file system supports that. Else exchanges the two files if possible; the old file is
-/// removed later, as freeing its blocks may take milliseconds.
+/// Renames the file `name` in the folder `from` to `to` in `folder`. `is_first` is true if there was no file `to`; the
+/// rename then fails if there is one now, as far as the file system supports that. Otherwise the two files are
+/// exchanged, if possible. The old file is removed later, because freeing its blocks may take milliseconds.
 fn rename(
     from: &OwnedFd,
     name: &str,
@@ -264,8 +268,8 @@ fn is_folder(folder: &OwnedFd, name: &str) -> bool {
     stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
 }
 
-/// Creates the file `name` in `folder` with a text, never through a link. A file of that name, left by a killed build,
-/// is removed first.
+/// Creates the file `name` in `folder` with a text. A link of that name is not followed. A file of that name, left by a
+/// killed build, is removed first.
 fn write_new(folder: &OwnedFd, name: &str, text: &str) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = || retry_on_intr(|| openat(folder, name, flags, Mode::from_raw_mode(0o666)));
@@ -317,8 +321,8 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<OutputStatus, CommandEr
     Ok(OutputStatus::Written)
 }
 
-/// Replaces a sealed file like [`replace`]. Returns an error, and keeps the file, if it was edited or has no seal,
-/// unless `strictness` allows overwriting or the file is torn by a power failure.
+/// Replaces a sealed file as [`replace`] does. A file that was edited or has no seal is kept, and is an error. It is
+/// replaced nevertheless if `strictness` allows overwriting, or if a power failure has damaged it.
 pub(crate) fn replace_own(
     path: &Path,
     text: &str,

@@ -1,4 +1,4 @@
-//! Files below a folder, in an order that is the same on every machine.
+//! Files below a folder, in an order that does not depend on the machine.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -35,15 +35,15 @@ impl FileTree {
     }
 }
 
-/// All files in and below `folder`, without hidden ones. Linked folders are entered too, each real folder
-/// once and after the folders that are no links, so that loops end and no link hides its target. A missing
-/// folder has no files.
+/// All files in and below `folder`; hidden ones are omitted. Linked folders are entered too, each real folder once.
+/// They come after the folders that are not links, so that loops end and no link hides its target. A missing folder has
+/// no files.
 pub(crate) fn below(folder: &Path) -> Result<FileTree, CommandError> {
     walk(folder, &|_| true)
 }
 
-/// All files in and below `folder`, as [`below`] finds them, but without links that lead outside of `root`,
-/// if given.
+/// All files in and below `folder`, as [`below`] finds them. If `root` is given, links that lead outside of it are
+/// omitted.
 pub(crate) fn within(folder: &Path, root: Option<&Path>) -> Result<FileTree, CommandError> {
     let Some(root) = root else { return below(folder) };
     let root = fs::canonicalize(root).map_err(|error| CommandError::io("find", root, &error))?;
@@ -83,8 +83,8 @@ struct FolderEntries {
     dangling: Vec<PathBuf>,
 }
 
-/// Entries of a folder without hidden ones; none if the folder does not exist or its real path is in `seen`, which
-/// otherwise receives that path. `follows` decides by the path of a link whether its target counts.
+/// Entries of a folder; hidden ones are omitted. Empty if the folder does not exist, or if its real path is in `seen`;
+/// otherwise `seen` receives that path. `follows` returns true for the path of a link whose target is included.
 fn enter(
     folder: &Path,
     follows: &dyn Fn(&Path) -> bool,

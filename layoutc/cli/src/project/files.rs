@@ -1,4 +1,5 @@
-//! Reading of the source texts of a project. Texts are kept for the report, and files are hashed to detect changes.
+//! Reading of the source texts of a project. Texts are kept for the display of diagnostics. Files are hashed to detect
+//! changes.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -18,7 +19,7 @@ use crate::state::stat::{FileStat, Timestamp};
 
 use super::read_set::{FileState, ReadSet};
 
-/// Maximum size of a text in bytes.
+/// Maximum size in bytes of a source text; a larger file is refused.
 const LARGEST: u64 = 64 << 20;
 
 /// Error message for a missing file.
@@ -31,7 +32,7 @@ pub(crate) struct ProjectFiles {
     done: Mutex<FileCache>,
 }
 
-/// Files that were read so far, and the first system error.
+/// Files that were read so far, and the first error of the system.
 #[derive(Debug, Default)]
 struct FileCache {
     found: BTreeMap<String, Result<FileText, String>>,
@@ -141,13 +142,13 @@ pub(crate) fn read(path: &Path) -> Result<FileText, FileReadError> {
     Ok(FileText { text: Arc::from(text), known })
 }
 
-/// Fingerprint of the file at `path`, which is read only if its metadata differs from that of `known`. The error is the
-/// reason why the file cannot be read.
+/// Fingerprint of the file at `path`. If its metadata equals that of `known`, the file is not read, and the result is
+/// `known`. The error is the reason why the file cannot be read.
 pub(crate) fn hash_if_changed(path: &Path, known: Option<&Fingerprint>) -> FileState {
     hash_if_changed_up_to(LARGEST, path, known)
 }
 
-/// Handle of a folder, by which `statat` of files in it is faster than by full path.
+/// Handle of a folder. `statat` of a file by this handle is faster than by its full path.
 pub(crate) fn open_folder(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?)
@@ -162,7 +163,7 @@ pub(crate) fn is_unchanged(folder: &OwnedFd, name: &str, known: &Fingerprint) ->
     })
 }
 
-/// Like [`hash_if_changed`], with a maximum size of `largest` bytes; a larger file has an error as state.
+/// Like [`hash_if_changed`], for files of at most `largest` bytes. The state of a larger file is an error.
 pub(crate) fn hash_if_changed_up_to(
     largest: u64,
     path: &Path,
@@ -183,7 +184,7 @@ pub(crate) fn hash_if_changed_up_to(
 struct OpenFile {
     file: File,
     bytes: u64,
-    /// Metadata of the file before it was read, `None` if a later change might not show in it.
+    /// Metadata of the file before it was read; `None` if a later change might leave it equal.
     stat: Option<FileStat>,
 }
 

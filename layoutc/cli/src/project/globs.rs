@@ -14,7 +14,7 @@ use crate::paths::is_below;
 #[derive(Debug, Clone)]
 pub(crate) struct SourceGlobs {
     set: GlobSet,
-    /// Leading folder without wildcards of each pattern, relative to the root, which itself is the empty path.
+    /// Leading folder of each pattern that contains no wildcard, relative to the root; empty for the root itself.
     pub(crate) folders: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ fn refusal(pattern: &str, reason: &str) -> CommandError {
     CommandError::Input(vec![Diagnostic::without_span(Code::ConfigGlob, message).help(help)])
 }
 
-/// Leading folders of a pattern that contain no wildcard: `layouts` of `layouts/**/*.kdl`.
+/// Leading folder of a pattern, up to the first component with a wildcard: `layouts` of `layouts/**/*.kdl`.
 fn literal_folder(pattern: &str) -> String {
     let parts: Vec<&str> = pattern.split('/').collect();
     let folders = parts.len().saturating_sub(1);

@@ -1,8 +1,8 @@
-//! Discovery of the manifests of a command from PATHS, the paths on its command line, and of the projects that they
-//! belong to.
+//! Discovery of the manifests of a command, and of the projects that contain them, from PATHS, the paths on its command
+//! line.
 //!
-//! The compiler identifies a manifest by its path relative to the root of the project, so that outputs do not depend
-//! on the working directory. Messages show the path as given, or relative to the working directory.
+//! The compiler identifies a manifest by its path relative to the root of the project, so that outputs do not depend on
+//! the working directory. Messages show the path as given, or relative to the working directory.
 
 pub(crate) mod file_tree;
 pub(crate) mod files;
@@ -39,16 +39,17 @@ pub(crate) const CONFIG: &str = "layoutc.toml";
 
 #[derive(Debug)]
 pub(crate) struct Project {
-    /// Absolute path of the folder of `layoutc.toml`; for manifests outside of any project, of the requested folder
-    /// that contains them, or of the folder of the requested manifest.
+    /// Absolute path of the root folder. For a project with a `layoutc.toml`, it is the folder of that file. For
+    /// manifests outside of any project, it is the requested folder that contains them, or the folder of the requested
+    /// manifest.
     pub(crate) root: PathBuf,
     /// Configuration of the project, or the default one for a manifest outside of any project.
     pub(crate) config: Config,
-    /// Requested manifests: path relative to the root, and path for display.
+    /// Requested manifests: for the path relative to the root, the path for display.
     pub(crate) manifests: BTreeMap<String, String>,
-    /// True if these are all manifests of the project, which is required to detect stale outputs.
+    /// True if `manifests` has all manifests of the project. Only then can stale outputs be detected.
     pub(crate) is_whole: bool,
-    /// True if the root is that of `--root`, above which nothing is read, and for which no state is stored.
+    /// True if the root is the folder of `--root`. Nothing above it is read, and no state is stored for it.
     pub(crate) is_given: bool,
 }
 
@@ -69,24 +70,25 @@ impl Project {
     }
 }
 
-/// Search for the manifests of PATHS and for the projects that they belong to.
+/// State of the search for the manifests of PATHS, and for the projects that contain them.
 #[derive(Debug, Default)]
 struct ProjectSearch {
     roots: RootSearch,
-    /// Manifests by root of their project: path relative to the root, and path for display.
+    /// Manifests by the root of their project: for the path relative to the root, the path for display.
     manifests: BTreeMap<PathBuf, BTreeMap<String, String>>,
     /// Configurations of the projects by root, `None` if invalid.
     configs: BTreeMap<PathBuf, Option<Config>>,
     /// Roots of the projects all of whose manifests were requested.
     whole: Vec<PathBuf>,
-    /// First error about a requested folder without manifests, with which [`discover`] fails.
+    /// First error for a requested folder without manifests; [`discover`] returns it.
     lack: Option<CommandError>,
-    /// Files that were read during the search, and folders and patterns by which new files would be found.
+    /// Files that the search read, and the folders and patterns by which it would find new files.
     reads: ReadSet,
 }
 
-/// Projects of PATHS, each with its requested manifests. Adds the files read to `reads`. A project with an
-/// invalid configuration is reported and left out. `root`: the only project, if `--root` is given.
+/// Projects of PATHS, each with its requested manifests. Adds the files that were read to `reads`. A project with an
+/// invalid configuration is reported and omitted. If `--root` is given, `root` is its folder, and that is the only
+/// project.
 pub(crate) fn discover(
     given: &[PathBuf],
     root: Option<&Path>,
@@ -104,7 +106,8 @@ pub(crate) fn discover(
     }
 }
 
-/// Projects of PATHS, also those without a manifest. A project with an invalid configuration is reported and left out.
+/// Projects of PATHS, including those without a manifest. A project with an invalid configuration is reported and
+/// omitted.
 pub(crate) fn homes(given: &[PathBuf], report: &mut Report) -> Result<Vec<Project>, CommandError> {
     let mut found = ProjectSearch::default();
     found.gather(given, report)?;
@@ -140,7 +143,8 @@ impl ProjectSearch {
         Ok(())
     }
 
-    /// Adds the project of the working directory or of the nearest parent that has one, or that of `--root`.
+    /// Adds the project of the working directory, or, if it has none, of the nearest parent folder that has one. With
+    /// `--root`, adds that project instead.
     fn here(&mut self, report: &mut Report) -> Result<(), CommandError> {
         let here = env::current_dir().map_err(|e| CommandError::io("find", Path::new("."), &e))?;
         let Some(root) = self.roots.around(&here)? else {
@@ -160,8 +164,8 @@ impl ProjectSearch {
         Ok(())
     }
 
-    /// Adds the manifests below a folder: those of the project around it, else those of the projects in it and
-    /// those outside of any project.
+    /// Adds the manifests below a folder. If the folder is in a project, they are those of that project. Otherwise they
+    /// are those of the projects in the folder, and those outside of any project.
     fn folder(&mut self, given: &Path, report: &mut Report) -> Result<(), CommandError> {
         let folder = self.roots.folder(given)?;
         let shown = paths::start(given);
@@ -195,8 +199,8 @@ impl ProjectSearch {
         Ok(())
     }
 
-    /// Adds the manifest at `given` to its project, or to a project with the manifest's folder as root if it is outside
-    /// of any project. Adds nothing if the configuration of the project is invalid, which is reported.
+    /// Adds the manifest at `given` to its project. If it is outside of any project, its folder becomes the root of a
+    /// project. A manifest of a project with an invalid configuration is not added; the error is reported.
     fn manifest(&mut self, given: &Path, report: &mut Report) -> Result<(), CommandError> {
         let name = given.file_name().unwrap_or_default();
         let parent = given.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -238,7 +242,8 @@ impl ProjectSearch {
         Ok(())
     }
 
-    /// Adds the manifest `file`, whose path is `path` relative to `root` and `shown` for display.
+    /// Adds the manifest `file` to the manifests of the project at `root`. The path of the manifest is `path` relative
+    /// to `root`, and `shown` for display.
     fn add(
         &mut self,
         root: &Path,
@@ -251,8 +256,8 @@ impl ProjectSearch {
         self.add_all(root, &up(file), &up(path), &up(shown), &[name])
     }
 
-    /// Adds the manifests `names` in the folder `parent`, whose path is `path` relative to `root` and `shown` for
-    /// display.
+    /// Adds the manifests with the file names `names` in the folder `parent` to the manifests of the project at `root`.
+    /// The path of the folder is `path` relative to `root`, and `shown` for display.
     fn add_all(
         &mut self,
         root: &Path,
@@ -303,8 +308,8 @@ impl ProjectSearch {
         Ok(is_valid)
     }
 
-    /// Configuration of the project at `root`, `None` if it is invalid, which is reported. Defaults if the root is
-    /// given by `--root` and has no configuration file.
+    /// Configuration of the project at `root`; `None` if it is invalid, which is reported. It is the default
+    /// configuration if the root is given by `--root` and has no configuration file.
     fn read_config(
         &mut self,
         root: &Path,
@@ -335,7 +340,8 @@ impl ProjectSearch {
         }
     }
 
-    /// Records an error in `lack`, unless one is there already, if no manifest of the project at `root` was found.
+    /// If the search has found no manifest of the project at `root`, stores an error in `lack`, unless it has one
+    /// already.
     fn expect_some(&mut self, root: &Path) {
         if !self.manifests.contains_key(root) {
             let nothing = self.nothing(root);

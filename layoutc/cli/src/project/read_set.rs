@@ -12,13 +12,13 @@ use crate::state::fact::Fingerprint;
 use super::files;
 use super::globs::SourceGlobs;
 
-/// Fingerprint of a file, or the text of the error that kept it from being read.
+/// Fingerprint of a file; the error is the reason why the file could not be read, as text.
 pub(crate) type FileState = Result<Fingerprint, String>;
 
 /// States of files by absolute path.
 pub(crate) type FileStates = IndexMap<PathBuf, FileState, FxBuildHasher>;
 
-/// Files that a command read, and folders and patterns by which it would have read new files.
+/// Files that a command has read, and the folders and patterns by which it would have read new files.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ReadSet {
     /// States of the files that the command read, or failed to read.
@@ -27,15 +27,16 @@ pub(crate) struct ReadSet {
     pub(crate) manifests: IndexSet<PathBuf, FxBuildHasher>,
     /// Patterns of the manifests of each project, by root.
     pub(crate) sources: BTreeMap<PathBuf, SourceGlobs>,
-    /// Folders in which every `*.kdl` is a manifest, and every `layoutc.toml` the configuration of a project.
+    /// Folders of manifests outside of any project. In each, every `*.kdl` is a manifest, and every `layoutc.toml` is
+    /// the configuration of a project.
     pub(crate) loose: BTreeSet<PathBuf>,
-    /// Template folders, each with the folder that links must not lead out of, `None` if links may lead anywhere.
+    /// Template folders, each with the folder out of which no link may lead; `None` if links may lead anywhere.
     pub(crate) templates: BTreeMap<PathBuf, Option<PathBuf>>,
     /// Links to folders, and links to missing files, that were found in the searched folders.
     pub(crate) links: BTreeSet<PathBuf>,
     /// Output folders, from which no input is read.
     pub(crate) written: BTreeSet<PathBuf>,
-    /// True if the states and paths of manifests are not recorded, as no later run is compared with this set.
+    /// True if the states and paths of manifests are not recorded, because no later run is compared with this set.
     pub(crate) is_brief: bool,
 }
 
@@ -45,20 +46,20 @@ impl ReadSet {
         Self { is_brief: true, ..Self::default() }
     }
 
-    /// Current state of the file at `path`, which is read only if it may have changed since its state was
-    /// recorded.
+    /// Current state of the file at `path`. The file is read only if its metadata differs from that of its recorded
+    /// state.
     pub(crate) fn current_state(&self, path: &Path) -> FileState {
         let known = self.files.get(path).and_then(|seen| seen.as_ref().ok());
         files::hash_if_changed(path, known)
     }
 
-    /// Records the current state of the file at `path`, which is read only if it may have changed since its state in
-    /// `before`.
+    /// Records the current state of the file at `path`. The file is read only if its metadata differs from that of its
+    /// state in `before`.
     pub(crate) fn record_state(&mut self, path: &Path, before: &ReadSet) {
         self.files.insert(path.to_owned(), before.current_state(path));
     }
 
-    /// Adds the contents of `other`, whose states replace those of files that are in both.
+    /// Adds the contents of `other`. The state of a file that is in both sets is that of `other`.
     pub(crate) fn merge(&mut self, other: ReadSet) {
         self.files.extend(other.files);
         self.manifests.extend(other.manifests);

@@ -15,13 +15,14 @@ pub(super) enum RootSearch {
     /// Nearest folder with a `layoutc.toml`, at or above the requested path.
     #[default]
     Nearest,
-    /// Folder at this absolute path. Nothing above it is read, and links are not resolved, as in a sandbox they
-    /// lead to files outside.
+    /// Folder at this absolute path. Nothing above it is read. Links are not resolved, because in a sandbox they lead
+    /// to files outside of it.
     Given(PathBuf),
 }
 
 impl RootSearch {
-    /// Strategy for the value `given` of `--root`; without it, the nearest folder with a `layoutc.toml`.
+    /// Strategy for `given`, the value of `--root`. Without a value, it is the search for the nearest folder with a
+    /// `layoutc.toml`.
     ///
     /// # Errors
     /// The value is not the path of a folder.
@@ -40,7 +41,7 @@ impl RootSearch {
         matches!(self, Self::Given(_))
     }
 
-    /// Absolute path of a folder, with links resolved unless the root is given.
+    /// Absolute path of a folder. Links are resolved, except for a root given by `--root`.
     pub(super) fn folder(&self, given: &Path) -> Result<PathBuf, CommandError> {
         match self {
             Self::Nearest => canonical(given),

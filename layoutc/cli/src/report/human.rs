@@ -9,7 +9,7 @@ use super::terminal_text::{TextCell, cells, escape};
 
 /// Maximum width of a displayed source line, in columns.
 const WIDTH: usize = 100;
-/// Maximum number of columns before the underlined part of a long line.
+/// Maximum number of columns that are displayed before the underlined part of a long line.
 const CONTEXT: usize = 30;
 
 /// Function from the name of a file in locations to the text of that file, `None` if the text is unknown.
@@ -38,8 +38,8 @@ impl ReportPalette {
     }
 }
 
-/// Renders a diagnostic as text without a trailing empty line. The first line of the item around a label
-/// (`tensor x {`) is shown once as context, unless the label is on that line.
+/// Renders a diagnostic as text without a trailing empty line. If a label lies in a block, the first line of the block,
+/// such as `tensor x {`, is shown once as context.
 pub fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>, color: bool) -> String {
     let paint = ReportPalette::new(diagnostic.severity, color);
     let ReportPalette { severity, strong, reset, .. } = paint;
@@ -154,7 +154,7 @@ impl Gutter {
         );
     }
 
-    /// Writes a note after `= `, with further lines of its text aligned with the first.
+    /// Writes a note after `= ` and its kind `head`; further lines of `text` are aligned with the first.
     fn note(self, out: &mut String, head: &str, text: &str) {
         let ReportPalette { gutter, strong, reset, .. } = self.paint;
         for (k, line) in text.lines().enumerate() {
@@ -168,7 +168,7 @@ impl Gutter {
     }
 }
 
-/// Displayed part of a source line, and the underlined part of that.
+/// Displayed part of a source line, and the underlined part within it.
 #[derive(Debug, PartialEq, Eq)]
 struct Excerpt {
     line: String,

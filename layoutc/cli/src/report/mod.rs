@@ -51,7 +51,7 @@ impl Report {
         self.count(Severity::Error) > 0
     }
 
-    /// Diagnostic codes of the errors.
+    /// Diagnostic code of each error in the report, in the order in which the errors were added.
     pub(crate) fn errors(&self) -> impl Iterator<Item = Code> {
         let errors = self.diagnostics.iter().filter(|d| d.severity == Severity::Error);
         errors.map(|error| error.code)
@@ -66,7 +66,8 @@ impl Report {
         self.texts.get(file).map(|text| DiagnosticSource::whole(text))
     }
 
-    /// Prints all diagnostics as JSON; as text, at most [`CAP`] of each severity, and the counts of all.
+    /// Prints the report. As JSON, all diagnostics are printed. As text, at most [`CAP`] of each severity are printed,
+    /// then the counts of all.
     pub(crate) fn print(&self, console: &mut Console) {
         match console.format {
             ReportFormat::Json => {
@@ -78,7 +79,7 @@ impl Report {
         }
     }
 
-    /// Report as text, without color: at most [`CAP`] diagnostics of each severity, and the counts of all.
+    /// Report as text, without color. It has at most [`CAP`] diagnostics of each severity, then the counts of all.
     pub(crate) fn plain_text(&self) -> String {
         self.text_for_people(false)
     }
@@ -105,8 +106,8 @@ impl Report {
         out
     }
 
-    /// Counts such as `1 error, 2 warnings`, and a line with the command that explains the codes; empty without
-    /// diagnostics.
+    /// Last lines of a report as text: counts such as `1 error, 2 warnings`, and a line with the command that explains
+    /// the codes. Empty without diagnostics.
     fn closing(&self) -> String {
         let parts: Vec<String> = [Severity::Error, Severity::Warning]
             .into_iter()
@@ -122,7 +123,7 @@ impl Report {
     }
 }
 
-/// Line with the command that explains the first of the codes, empty if there is none.
+/// Line with the command that explains the first of `codes`; empty if there is none.
 pub(crate) fn more_information(codes: impl IntoIterator<Item = Code>) -> String {
     let mut codes = codes.into_iter();
     let Some(first) = codes.next() else { return String::new() };
@@ -130,7 +131,7 @@ pub(crate) fn more_information(codes: impl IntoIterator<Item = Code>) -> String 
     format!("for more information{about}, run `layoutc explain {}`\n", first.id())
 }
 
-/// Size in the largest unit of which it has at least one: `1.5 GiB`, `640 bytes`.
+/// Size as text in the largest unit that does not exceed it: `1.5 GiB`, `640 bytes`.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
     let unit = UNITS.iter().find(|(_, shift)| bytes >> shift > 0);

@@ -16,7 +16,7 @@ impl<'a> DiagnosticSource<'a> {
     }
 }
 
-/// Line of a text in which a span starts, and the bounds of the span in that line.
+/// Line of a text that contains the start of a span, and the bounds of the span in that line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SourceLine<'a> {
     /// Number of the line, from 1.
@@ -31,8 +31,8 @@ pub(crate) struct SourceLine<'a> {
     pub(crate) end: usize,
 }
 
-/// Line in which the span of the bytes `start..end` starts. A span at the end of a text that ends with a line
-/// break belongs to the last line, as there is nothing to show after it.
+/// Line that contains the start of the span `start..end`, in bytes. If the text ends with a line break, a span at the
+/// end of the text belongs to the last line, because no line follows.
 pub(crate) fn locate(source: DiagnosticSource<'_>, start: usize, end: usize) -> SourceLine<'_> {
     let text = source.text;
     let mut start = floor_char(text, start.saturating_sub(source.first_byte));
@@ -60,9 +60,9 @@ pub(crate) fn locate(source: DiagnosticSource<'_>, start: usize, end: usize) -> 
     }
 }
 
-/// First line of the outermost block around the line at byte `start`: the nearest unindented line above, except
-/// comments. `None` if the line at `start` has text that is not indented, or if that nearest line does not end with
-/// `{` or `[`.
+/// First line of the outermost block around the line at byte `start`. It is the nearest line above that is neither
+/// indented nor a comment. `None` if the line at `start` is not indented, or if that nearest line does not end with `{`
+/// or `[`.
 pub(crate) fn block_head(source: DiagnosticSource<'_>, start: usize) -> Option<SourceLine<'_>> {
     let is_indented = |line: &str| line.is_empty() || line.starts_with([' ', '\t']);
     if !is_indented(locate(source, start, start).text) {
@@ -80,7 +80,7 @@ pub(crate) fn block_head(source: DiagnosticSource<'_>, start: usize) -> Option<S
     None
 }
 
-/// Number of carriage returns in a text that no line feed follows.
+/// Number of carriage returns in a text that are not followed by a line feed.
 fn lone_returns(text: &str) -> usize {
     text.matches('\r').count() - text.matches("\r\n").count()
 }

@@ -1,5 +1,5 @@
-//! Rendering of the trace of an index through the steps of a layout: as text, one block per step with the arithmetic in
-//! columns; as JSON, one object.
+//! Rendering of the trace of an index through the steps of a layout. As text, it has one block per step, with the
+//! arithmetic in columns. As JSON, it is one object.
 
 use std::fmt::Write as _;
 
@@ -57,8 +57,8 @@ pub(crate) fn text(trace: &IndexTrace, is_colored: bool) -> String {
 /// Maximum width of a row on one line, in columns.
 const WIDEST: usize = 100;
 
-/// Writes one row per axis to `out`, with columns for name, expression, expression with numbers, value and extent. If a
-/// row is wider than [`WIDEST`], every row is split into lines.
+/// Writes one row per axis to `out`, with columns for the name, the expression, the expression with numbers, the value
+/// and the extent. If a row is wider than [`WIDEST`], every row is split into several lines.
 fn block(out: &mut String, terms: &[TraceTerm], paint: TracePalette) {
     let TracePalette { name, strong, faint, reset } = paint;
     let rows: Vec<[String; 4]> = terms.iter().map(cells).collect();
@@ -89,8 +89,8 @@ fn block(out: &mut String, terms: &[TraceTerm], paint: TracePalette) {
     }
 }
 
-/// Columns of a row except the extent: name, expression, expression with numbers, value. A column that repeats another
-/// is empty.
+/// First four columns of a row: the name, the expression, the expression with numbers, the value. A column with the
+/// text of another one is empty.
 fn cells(term: &TraceTerm) -> [String; 4] {
     let value = term.value.to_string();
     let is_new = |text: &str| text != term.name && text != value;

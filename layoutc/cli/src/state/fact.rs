@@ -1,5 +1,5 @@
-//! Facts that builds record in the log of a project. A later fact replaces an earlier one of the same kind
-//! and name.
+//! Facts that builds record in the log of a project. A later fact replaces an earlier one of the same kind about the
+//! same file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::stat::FileStat;
 
-/// BLAKE3 hash of a file's content, or of everything that a result depends on, as the cache key of that
-/// result.
+/// BLAKE3 hash. It is the hash of the content of a file, or a cache key: the hash of everything that a result depends
+/// on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct ContentHash(#[serde(with = "serde_bytes")] pub(crate) [u8; 32]);
 
@@ -28,16 +28,16 @@ impl ContentHash {
     }
 }
 
-/// Map from names, such as paths, to values. `FxHash` is safe here, as the names come from the user's own
-/// files.
+/// Map from names, such as paths, to values. The hash function `FxHash` does not resist attacks, which is acceptable
+/// because the names are those of the user's own files.
 type NameMap<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
 
 pub(crate) type PathSet<'a> = IndexSet<&'a str, FxBuildHasher>;
 
-/// Hash of a file's content, with the metadata that the file had at the time.
+/// Hash of the content of a file, with the metadata that the file had when it was hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fingerprint {
-    /// Metadata of the file; while the metadata stay equal, so does the content. `None` if the file must be read to
+    /// Metadata of the file. While it is unchanged, the content counts as unchanged. `None` if the file must be read to
     /// detect a change.
     pub(crate) stat: Option<FileStat>,
     pub(crate) hash: ContentHash,
@@ -57,12 +57,12 @@ pub(crate) struct CheckRecord<'a> {
     pub(crate) warnings: &'a [u8],
 }
 
-/// Files that a build generated from a manifest for one target.
+/// Files that a build generated from a manifest for one code-generation target, such as `c`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EmitRecord<'a> {
     /// Cache key of the files: hash of everything that they depend on.
     pub(crate) key: ContentHash,
-    /// Paths of the files relative to the output folder, with the fingerprints of the files as written.
+    /// Pairs of the path of a file, relative to the output folder, and the fingerprint of the file as it was written.
     #[serde(borrow)]
     pub(crate) outputs: Vec<(&'a str, Fingerprint)>,
 }
@@ -73,11 +73,12 @@ impl<'a> EmitRecord<'a> {
     }
 }
 
-/// Fact that a build records. Paths of inputs are relative to the root of the project, those of outputs to
-/// the output folder.
+/// Fact that a build records. Paths of inputs are relative to the root of the project, paths of outputs to the output
+/// folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum BuildFact<'a> {
-    /// Boot id of the machine. After an unclean restart, data that was written before may be lost.
+    /// Boot id of the machine, by which a restart is detected. After an unclean restart, data that was written before
+    /// may be lost.
     Boot(&'a str),
     /// Path and fingerprint of an input that was read.
     Input(&'a str, Fingerprint),
@@ -87,47 +88,49 @@ pub(crate) enum BuildFact<'a> {
     Removed(&'a str),
     /// Path of a manifest that was checked, and the result of the check.
     Checked(&'a str, #[serde(borrow)] CheckRecord<'a>),
-    /// Target, path of the manifest, and the files that were generated from it for the target.
+    /// Name of a code-generation target, path of a manifest, and the files that were generated for the two.
     Emitted(&'a str, &'a str, #[serde(borrow)] EmitRecord<'a>),
     /// Path of an output that is about to be written, and the hash of its new text. If the build is killed, the file
-    /// may have that text without a fact `Output`.
+    /// may have that text although the log has no fact `Output` about it.
     Coming(&'a str, ContentHash),
     /// Folders that contained only outputs of layoutc, with their metadata.
     Swept(#[serde(borrow)] Vec<(&'a str, FileStat)>),
 }
 
-/// Lower estimate of the number of bytes in the log per manifest, which gives the initial capacity of the
-/// maps.
+/// Number of bytes in the log per manifest, estimated low. It gives the initial capacity of the maps.
 const BYTES_EACH: usize = 384;
 
-/// State of a project that follows from the facts in its log. A later fact replaces earlier ones with the same key.
+/// State of a project that follows from the facts in its log. A later fact replaces an earlier one of the same kind
+/// about the same file.
 #[derive(Debug, Default)]
 pub(crate) struct BuildFacts<'a> {
     /// Boot id of the machine at the last build.
     pub(crate) boot: &'a str,
     /// Fingerprints of the files that the last builds read, by path.
     pub(crate) inputs: NameMap<'a, Fingerprint>,
-    /// Fingerprints of outputs that were examined since they were generated, and of files that are no longer
-    /// generated, by path. `None` for a file that is not an output of layoutc.
+    /// Fingerprints by path that take precedence over those in `emitted`. They are of outputs that were examined after
+    /// their generation, and of files that are no longer generated. `None` for a file that is no longer an output of
+    /// layoutc.
     found: NameMap<'a, Option<Fingerprint>>,
     /// Hashes of texts that a killed build may have written to outputs, by path.
     pub(crate) coming: BTreeMap<&'a str, ContentHash>,
-    /// Folders that contain only known outputs as long as they have this metadata. Empty after new files were
-    /// generated.
+    /// Folders that contain no other files than known outputs, as long as they have this metadata. Empty after new
+    /// files were generated.
     pub(crate) swept: Vec<(&'a str, FileStat)>,
     /// Results of the last checks, by path of the manifest.
     pub(crate) checked: NameMap<'a, CheckRecord<'a>>,
-    /// Generated files by target and by path of the manifest, which is empty for the umbrella header.
+    /// Generated files by code-generation target, and by path of the manifest, which is empty for the umbrella header.
     emitted: BTreeMap<&'a str, NameMap<'a, EmitEntry<'a>>>,
-    /// Number of facts `Emitted` so far: each is the generation of the files of a unit, a pair of target and manifest.
+    /// Number of facts [`BuildFact::Emitted`] so far. Each is one generation of the files of a unit, a pair of
+    /// code-generation target and manifest.
     times: usize,
-    /// Fingerprints of generated files by path, each with [`EmitEntry::nth`] of the generation that wrote the file
-    /// last. Computed on demand from `emitted`.
+    /// Generated files by path, as pairs of a number and a fingerprint: the [`EmitEntry::nth`] of the generation that
+    /// wrote the file last, and the fingerprint of the file. Computed on demand from `emitted`.
     made: OnceLock<NameMap<'a, (usize, Fingerprint)>>,
 }
 
-/// Generated files of a unit (target and manifest), with the number of the generation, from 1. If two units list the
-/// same file, the later generation wrote it last, as after a manifest was renamed.
+/// Generated files of a unit (target and manifest), and the number of their generation, from 1. Two units may list one
+/// file, for example after a manifest was renamed; the later generation then wrote the file last.
 #[derive(Debug)]
 struct EmitEntry<'a> {
     nth: usize,
@@ -186,7 +189,7 @@ impl<'a> BuildFacts<'a> {
         of_target.insert(manifest, EmitEntry { nth: self.times, emitted });
     }
 
-    /// Fingerprint of the output at `path`, `None` if layoutc is not known to have written the file.
+    /// Fingerprint of the output at `path`; `None` if the log has no evidence that layoutc wrote the file.
     pub(crate) fn output(&self, path: &str) -> Option<&Fingerprint> {
         match self.found.get(path) {
             Some(found) => found.as_ref(),
@@ -204,7 +207,8 @@ impl<'a> BuildFacts<'a> {
         })
     }
 
-    /// Target, path of the manifest and generated files of each unit, in the order of generation.
+    /// Triples `(target, manifest, files)`, one for each unit, in the order of generation. `manifest` is the path of
+    /// the manifest, `files` are the generated files.
     fn in_order(&self) -> Vec<(&'a str, &'a str, &EmitEntry<'a>)> {
         let of = self.emitted.iter();
         let mut all: Vec<_> =
@@ -213,8 +217,8 @@ impl<'a> BuildFacts<'a> {
         all
     }
 
-    /// Files of a unit: path, hash of the generated text, and current fingerprint, `None` if the file is no
-    /// longer an output.
+    /// Triples `(path, hash, fingerprint)`, one for each file of a unit. `hash` is that of the generated text.
+    /// `fingerprint` is the current one, `None` if the file is no longer an output.
     pub(crate) fn files(
         &self,
         unit: (&str, &str),
@@ -241,14 +245,14 @@ impl<'a> BuildFacts<'a> {
         self.emitted.get(target)?.get(manifest).map(|learned| &learned.emitted)
     }
 
-    /// True if there are exactly `units` units (pairs of target and manifest), and no facts about outputs but the
-    /// generation of these units.
+    /// True if there are exactly `units` units (pairs of target and manifest), and no fact about an output after its
+    /// generation.
     pub(crate) fn are_all(&self, units: usize) -> bool {
         self.found.is_empty() && self.emitted.values().map(IndexMap::len).sum::<usize>() == units
     }
 
-    /// Paths of all known outputs, sorted: the generated files of all units, and files that layoutc wrote but no unit
-    /// lists any more.
+    /// Paths of all known outputs, sorted. They are the generated files of all units, and files that layoutc wrote but
+    /// that no unit lists any more.
     pub(crate) fn outputs(&self) -> Vec<&'a str> {
         let found = self.found.iter().filter(|(_, found)| found.is_some());
         let mut paths: Vec<&str> =
@@ -258,14 +262,14 @@ impl<'a> BuildFacts<'a> {
         paths
     }
 
-    /// True if layoutc wrote, or was about to write, a text with this hash to the output at `path`.
+    /// True if layoutc wrote a text with the hash `hash` to the output at `path`, or was about to write it.
     pub(crate) fn wrote(&self, path: &str, hash: &ContentHash) -> bool {
         self.output(path).is_some_and(|known| known.hash == *hash)
             || self.coming.get(path) == Some(hash)
     }
 
-    /// Lower bound of the number of facts in [`Self::all`], fast to compute: facts about outputs that were examined
-    /// since their generation are not counted.
+    /// Lower bound of the number of facts in [`Self::all`], which is fast to compute. Facts about outputs that were
+    /// examined after their generation are not counted.
     pub(crate) fn len(&self) -> usize {
         let emitted: usize = self.emitted.values().map(IndexMap::len).sum();
         1 + usize::from(!self.swept.is_empty())
@@ -275,7 +279,7 @@ impl<'a> BuildFacts<'a> {
             + emitted
     }
 
-    /// Facts that restore this state from an empty one, in a valid order.
+    /// Facts that restore this state from an empty one, in an order in which [`Self::learn`] accepts them.
     pub(crate) fn all(&self) -> Vec<BuildFact<'a>> {
         let mut all = vec![BuildFact::Boot(self.boot)];
         all.extend(self.inputs.iter().map(|(path, known)| BuildFact::Input(path, *known)));

@@ -7,15 +7,15 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
 use rustix::io::{Errno, retry_on_intr};
 
-/// Name of a file in the state folder, and name of the new file that replaces it by a rename.
+/// Pair of the name of a file in the state folder, and the name of the new file that replaces it by a rename.
 pub(crate) type FileNames = [&'static str; 2];
 
 /// Durability of a write to a file of the state folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// Write that is synced to disk, as the loss of a fact about outputs would go unnoticed.
+    /// Write that is synced to disk, for a fact about outputs: its loss would not be noticed.
     Synced,
-    /// Write that is not synced, as its loss only costs work in later builds.
+    /// Write that is not synced, because its loss only causes more work in later builds.
     Hint,
 }
 
@@ -39,8 +39,8 @@ pub(super) fn read(dir: &OwnedFd, [name, _]: FileNames) -> io::Result<Option<(Ve
     Ok(Some((bytes, metadata)))
 }
 
-/// Writes `bytes` after the first `valid_bytes` bytes of a file; drops what followed them before. On an error, only the
-/// first `valid_bytes` bytes are kept.
+/// Writes `bytes` after the first `valid_bytes` bytes of a file, and drops its former content from there on. On an
+/// error, the file is cut to its first `valid_bytes` bytes.
 pub(super) fn append(
     dir: &OwnedFd,
     [name, _]: FileNames,

@@ -12,8 +12,8 @@ use crate::command_error::CommandError;
 
 const NAME: &str = "lock";
 
-/// Lock of the state folder, released on drop or at the end of the process. Where locks are not supported, as
-/// on some network file systems, concurrent builds still write the same bytes, each file atomically.
+/// Lock of the state folder, which is released on drop or at the end of the process. Some network file systems do not
+/// support locks. Concurrent builds there write the same bytes, each file atomically.
 #[derive(Debug)]
 pub(crate) struct StateLock {
     file: Option<File>,
@@ -73,7 +73,7 @@ pub(crate) fn lock(
     }
 }
 
-/// Locks the state folder unless another build holds the lock; `None` in that case or without a lock file.
+/// Locks the state folder if no other build holds the lock. `None` if one does, or if there is no lock file.
 pub(crate) fn try_lock(dir: &OwnedFd) -> Option<StateLock> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = File::from(openat(dir, NAME, flags, Mode::empty()).ok()?);

@@ -1,7 +1,7 @@
 //! Append-only log of the facts that builds record.
 //!
 //! The first invalid record ends the log; the next append replaces that record and everything after it. Facts do not
-//! depend on each other, so a lost fact is only recorded again. A file without the header is not a log.
+//! depend on each other. A lost fact is therefore only recorded again. A file without the header is not a log.
 
 use std::fmt;
 use std::io;
@@ -23,8 +23,8 @@ pub(crate) const FILES: FileNames = ["log", "log.new"];
 const HEADER: &[u8] = b"layoutc log 5\n";
 /// Maximum number of facts in one record; more facts are spread over several records.
 const TOGETHER: usize = 256;
-/// Slack in facts: the log is rewritten with its current facts alone once it contains more outdated facts than a
-/// quarter of the current ones plus this number.
+/// Number of outdated facts that the log may contain in addition to a quarter of its current facts. With more, the log
+/// is rewritten with its current facts alone.
 const SPARE: usize = 1024;
 
 /// Arena for the bytes of logs, from which facts borrow.
@@ -86,8 +86,8 @@ impl<'a> BuildLog<'a> {
         Ok(log)
     }
 
-    /// Adds the facts in the records of `bytes` from byte `start` on to the state, up to the first invalid record;
-    /// returns the byte offset of the end of the last valid record, `start` if there is none.
+    /// Updates the state by the facts in the records of `bytes`, from byte `start` to the first invalid record. Returns
+    /// the byte offset of the end of the last valid record; `start` if there is none.
     fn learn(&mut self, bytes: &'a [u8], start: usize) -> usize {
         let mut valid_end = start;
         for span in record::spans(bytes, start) {
@@ -125,8 +125,8 @@ impl<'a> BuildLog<'a> {
         now.as_ref().map(FileStat::of_raw) != self.stat
     }
 
-    /// Appends facts to the file and to the state, and rewrites the file if too many of its facts are outdated.
-    /// The lock must be held.
+    /// Appends facts to the file and to the state, and rewrites the file if too many of its facts are outdated. The
+    /// lock of the state folder must be held.
     ///
     /// # Errors
     /// System errors, after which the file has its former valid content; the state in memory includes the facts.

@@ -22,8 +22,8 @@ pub(crate) const FILES: FileNames = ["memo", "memo.new"];
 const HEADER: &[u8] = b"layoutc memo 1\n";
 /// Byte offset of the first record in the file.
 const START: usize = HEADER.len() + 32;
-/// Slack in bytes: the file is rewritten without unused results once its size exceeds twice the size of the results
-/// that may still be used, plus this number.
+/// Number of bytes that the file may have in addition to twice the size of the results that may still be used. A larger
+/// file is rewritten without the unused results.
 const GROWTH: u64 = 8 << 20;
 
 /// Cache of compiler results on disk, for the builds with one state folder.
@@ -35,11 +35,11 @@ pub(crate) struct DiskMemo {
     new: Mutex<BTreeMap<CacheKey, Vec<u8>>>,
 }
 
-/// Content of the file when it was read.
+/// Content of the cache file when it was read.
 #[derive(Debug, Default)]
 struct MemoFile {
     bytes: Vec<u8>,
-    /// Byte ranges of the records' payloads, each of which begins with its key.
+    /// Byte range in the file of the payload of each record, by the cache key with which the payload begins.
     spans: IndexMap<CacheKey, Range<usize>, FxBuildHasher>,
 }
 
@@ -66,12 +66,12 @@ impl DiskMemo {
         })
     }
 
-    /// Appends the results that were stored since the last call to the file in `dir`. The lock must be held. `live`
-    /// gives the keys of results that may be used again; if the file is much larger than these ([`GROWTH`]), the others
-    /// are dropped.
+    /// Appends the results that were stored since the last call to the file in `dir`. The lock of the state folder must
+    /// be held. `live` returns the keys of the results that may be used again. If the file is much larger than these
+    /// results ([`GROWTH`]), all others are dropped.
     ///
     /// # Errors
-    /// System errors, after which results that are not stored are computed again.
+    /// System errors. Results that were not stored are then computed again by a later build.
     pub(crate) fn flush(
         &self,
         dir: &OwnedFd,

@@ -1,4 +1,4 @@
-//! Metadata of files that reveals a change of their content without reading it.
+//! Metadata of files by which a change of the content is detected without reading the file.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::fs::Stat as Raw;
 use serde::{Deserialize, Serialize};
 
-/// Metadata that identifies a version of a file: size, times of the last changes in nanoseconds since 1970,
-/// and inode.
+/// Metadata that identifies a version of a file: the size, the inode, and the times of the last changes in nanoseconds
+/// since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StatBytes", into = "StatBytes")]
 pub(crate) struct FileStat {
@@ -50,11 +50,11 @@ impl From<StatBytes> for FileStat {
     }
 }
 
-/// Granularity in nanoseconds that a file system's clock has at most: [`FileStat::if_settled`] trusts metadata only if
-/// their latest time is at least that old.
+/// Maximum granularity of the clock of a file system, in nanoseconds. [`FileStat::if_settled`] trusts metadata only if
+/// its latest time is more than this before the time given to it.
 const TICK: i64 = 30_000_000;
-/// Granularity in nanoseconds, with a margin, that replaces [`TICK`] if the latest time is a whole second, as the clock
-/// of the file system may count only seconds.
+/// Granularity, in nanoseconds and with a margin, of a clock that counts only seconds. It replaces [`TICK`] if the
+/// latest time is a whole second.
 const SECONDS: i64 = 2_000_000_000;
 
 impl FileStat {
@@ -79,8 +79,8 @@ impl FileStat {
         }
     }
 
-    /// Metadata, or `None` if a change of the file after `now` might leave them equal: a file that changed just before
-    /// `now` can change again within the same tick of the file system's clock.
+    /// Metadata, or `None` if it might not show a change of the file after `now`. The clock of a file system has a
+    /// granularity: a file that changed just before `now` can change again with equal times.
     pub(crate) fn if_settled(self, now: Timestamp) -> Option<Self> {
         let latest = self.modified.max(self.changed);
         let tick = if latest % 1_000_000_000 == 0 { SECONDS } else { TICK };

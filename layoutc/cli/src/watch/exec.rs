@@ -1,5 +1,5 @@
-//! Command of `--exec`, which runs after each successful build, in its own process group so that all of it
-//! can be stopped.
+//! Command of `--exec`, which runs after each successful build. It has a process group of its own, so that all of its
+//! processes can be stopped.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -27,7 +27,7 @@ pub(super) struct ExecRunner {
     running: Mutex<ExecChild>,
 }
 
-/// Destination of the standard output of the command.
+/// Destination of the standard output of the command of `--exec`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExecOutput {
     /// Standard output of layoutc.
@@ -39,7 +39,7 @@ pub(super) enum ExecOutput {
 #[derive(Debug, Default)]
 struct ExecChild {
     child: Option<Child>,
-    /// Number of times that the command was started so far.
+    /// Number of times that the command of `--exec` was started. It is also the number of the latest run.
     number: u64,
 }
 
@@ -80,8 +80,8 @@ impl ExecRunner {
         Ok(())
     }
 
-    /// Message that the run `number` of the command failed, for which `failure` is the reason. `None` if `failure` is
-    /// `None`, as the run succeeded, or if the run was stopped or replaced by a later one.
+    /// Message that the run `number` of the command has failed with the reason `failure`. `None` in three cases:
+    /// `failure` is `None` because the run succeeded, the run was stopped, or a later run has replaced it.
     pub(super) fn ended(&self, number: u64, failure: Option<&str>) -> Option<String> {
         let running = self.running();
         let is_current = running.child.is_some() && running.number == number;
@@ -103,8 +103,8 @@ fn failure(status: &WaitIdStatus) -> Option<String> {
     }
 }
 
-/// Sends SIGTERM to the process group of the command, SIGKILL after [`GRACE`] at the latest, and reaps the
-/// child.
+/// Sends SIGTERM to the process group of the command. Sends SIGKILL if it has not ended after [`GRACE`]. Then reaps the
+/// child process.
 fn stop(child: Option<Child>) {
     let Some(mut child) = child else { return };
     let pid = Pid::from_child(&child);

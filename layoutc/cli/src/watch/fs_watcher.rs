@@ -1,7 +1,7 @@
 //! Change notifications of the file system for the inputs of a build.
 //!
-//! Only folders are watched, never files, since a save that renames a new file over the old one ends the
-//! watch of a file. Paths are compared in the form that the system reports, with links resolved.
+//! Only folders are watched, because a save that renames a new file over the old one ends the watch of a file. Paths
+//! are compared in the form that the system reports, with links resolved.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -23,15 +23,16 @@ use crate::project::read_set::ReadSet;
 
 use super::WatchMessage;
 
-/// Depth of the watch of a folder, and the folder's device and inode, `None` if it does not exist.
+/// Watch of a folder: its depth, and the device and inode of the folder, `None` if it does not exist.
 type FolderWatch = (RecursiveMode, Option<(u64, u64)>);
 
-/// Watcher of the folders of the inputs, which filters the events in them.
+/// Watcher of the folders that contain inputs. It selects the events that may concern an input.
 pub(super) struct FsWatcher {
     watcher: RecommendedWatcher,
     armed: BTreeMap<PathBuf, FolderWatch>,
     interest: WatchSet,
-    /// True if events were lost, or a watched folder may have been replaced, so that [`Self::arm`] renews all watches.
+    /// True if all watches must be renewed by the next [`Self::arm`]: events were lost, or a watched folder may have
+    /// been replaced.
     is_stale: Arc<AtomicBool>,
 }
 
@@ -43,12 +44,12 @@ struct WatchSet {
     loose: Vec<PathBuf>,
     templates: Vec<PathBuf>,
     written: Vec<PathBuf>,
-    /// Linked folders, each as its real path and the path by which the build reached it.
+    /// Linked folders, as pairs of the real path and the path by which the build reached the folder.
     linked: Vec<(PathBuf, PathBuf)>,
     blockage: OutputBlockage,
 }
 
-/// State of the output folders: absence or presence of something that keeps a build from writing its outputs.
+/// State of the output folders: whether something in them keeps a build from writing its outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum OutputBlockage {
     /// Nothing blocks the outputs, so events in the output folders are ignored.
@@ -88,8 +89,8 @@ impl FsWatcher {
         Ok(Self { watcher, armed, interest, is_stale })
     }
 
-    /// Watches the folders of the inputs `known` and the working directory `home`, and stops other watches. Returns
-    /// true if a folder was added, in which earlier changes were not reported.
+    /// Watches the folders of the inputs `known` and the working directory `home`, and ends all other watches. Returns
+    /// true if a folder was added; changes in it before that were not reported.
     ///
     /// # Errors
     /// Text with the reason why a folder cannot be watched.
@@ -161,7 +162,8 @@ impl WatchSet {
         }
     }
 
-    /// True if a change at `path` may concern an input. Links in `path` are resolved, as the system reports it.
+    /// True if a change at `path` may concern an input. The links in `path` are resolved, because the system reports
+    /// real paths.
     fn sees(&self, path: &Path) -> bool {
         let reached = self
             .linked
@@ -194,8 +196,9 @@ impl WatchSet {
     }
 }
 
-/// Folders to watch, with the depth of each watch: folders of the inputs `known` and of their real paths `names`, the
-/// working directory `home`, searched folders, and output folders if `blockage` is `Present`.
+/// Folders to watch, with the depth of each watch. They are the folders of the inputs `known` and of their real paths
+/// `names`, the working directory `home`, the folders that are searched for inputs, and, if `blockage` is `Present`,
+/// the output folders.
 fn folders(
     known: &ReadSet,
     names: &BTreeSet<PathBuf>,
@@ -242,8 +245,8 @@ fn trees(known: &ReadSet) -> Vec<PathBuf> {
     trees
 }
 
-/// Bounds of the range of a sorted set from `path` on: its first entry starts with `path` if any entry is `path` or
-/// below.
+/// Bounds of the part of a sorted set of paths that begins at `path`. If the set contains `path` or a path below it,
+/// the first entry of that part is one of these.
 fn from(path: &Path) -> (Bound<&Path>, Bound<&Path>) {
     (Bound::Included(path), Bound::Unbounded)
 }
@@ -254,8 +257,8 @@ fn nearest(path: &Path) -> PathBuf {
     there.map_or_else(|| PathBuf::from("/"), real)
 }
 
-/// Real paths of the inputs, including missing ones, and of every link in their paths: a replaced link changes the
-/// input.
+/// Real paths of the inputs, including missing ones, and the path of every link that was resolved to find them. Links
+/// are included because the replacement of a link changes the input.
 fn names(known: &ReadSet) -> BTreeSet<PathBuf> {
     let mut folders: BTreeMap<&Path, PathBuf> = BTreeMap::new();
     let mut names = BTreeSet::new();
@@ -280,7 +283,7 @@ fn names(known: &ReadSet) -> BTreeSet<PathBuf> {
 /// Maximum number of links that the resolution of a path follows, so that a loop ends; further links stay unresolved.
 const LOOP: usize = 40;
 
-/// Path with its links resolved as far as they exist. Adds the path of every link and of its target to
+/// Path with its links resolved, up to the first missing component. Adds the path of every link and of its target to
 /// `passed`.
 fn resolve_links(path: &Path, passed: &mut BTreeSet<PathBuf>) -> PathBuf {
     let mut at = PathBuf::new();

@@ -14,12 +14,12 @@ use crate::interrupt::INTERRUPTED;
 use super::WatchMessage;
 use super::exec::ExecRunner;
 
-/// Time that a build has to finish before an interrupt ends the process. Outputs are written atomically, so
-/// none is truncated.
+/// Time that a build has from an interrupt to the end of the process. Outputs are written atomically, so that none is
+/// truncated.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Installs the handler of interrupts, which sends a message to `inbox` and ends the process after
-/// [`PATIENCE`].
+/// Installs the handler of interrupts. On an interrupt, it sends a message to `inbox`, waits for [`PATIENCE`], stops
+/// the command of `runner`, and ends the process.
 pub(super) fn install(
     inbox: SyncSender<WatchMessage>,
     runner: Option<Arc<ExecRunner>>,

@@ -1,8 +1,8 @@
 //! Watch that rebuilds whenever an input changes.
 //!
-//! Notifications are only hints: changes are found by a comparison of every input with what the last build
-//! read. So a file that is rewritten with the same text causes no build, a lost notification loses no change,
-//! and without notifications the watch polls.
+//! Notifications are only hints. Changes are found by a comparison of every input with the text that the last build
+//! read. As a result, a file that is rewritten with an equal text causes no build, and a lost notification loses no
+//! change. Without notifications, the watch polls.
 
 mod exec;
 mod fs_watcher;
@@ -33,12 +33,12 @@ use fs_watcher::{FsWatcher, OutputBlockage};
 use snapshot::{InputChange, InputSnapshot};
 use status::{BuildOutcome, StatusReporter};
 
-/// Time without a notification after which the inputs are read.
+/// Time without a notification after which the inputs are read. It groups the notifications of one save.
 const QUIET: Duration = Duration::from_millis(40);
 /// Maximum time to wait for a period of [`QUIET`] without a notification.
 const RESTLESS: Duration = Duration::from_secs(1);
-/// Time after which an empty or missing input counts as final. Before, it may be in the middle of a save that first
-/// empties or removes the file.
+/// Time after which an empty or missing input counts as final. Before that, the file may be in the middle of a save
+/// that first empties or removes it.
 const HALFWAY: Duration = Duration::from_millis(250);
 /// Interval at which the inputs are read if the system provides no notifications.
 const POLL: Duration = Duration::from_millis(500);
@@ -50,7 +50,7 @@ const BACKLOG: usize = 1024;
 enum WatchMessage {
     /// Event of the file system in a watched folder.
     Event(Event),
-    /// End of the run with this number of the command of `--exec`, and a message if the run failed.
+    /// End of a run of the command of `--exec`: the number of the run, and a message if it failed.
     Ended(u64, Option<String>),
     Interrupt,
 }
@@ -58,9 +58,9 @@ enum WatchMessage {
 /// Reason why the watch loop reads the inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WakeReason {
-    /// Folder that is newly watched, in which earlier changes were not reported.
+    /// A folder is newly watched; changes in it before that were not reported.
     WatchAdded,
-    /// Notification of a change, or the end of a polling interval.
+    /// A change was reported, or a polling interval has ended.
     Reported,
 }
 
@@ -159,7 +159,7 @@ impl WatchLoop<'_> {
         Ok(())
     }
 
-    /// Rebuilds if an input changed since the last build, or if the last build failed for a reason outside of the
+    /// Rebuilds if an input has changed since the last build, or if the last build failed for a reason other than its
     /// inputs.
     fn rebuild(&mut self, why: WakeReason) {
         let store = LogArena::default();
@@ -206,8 +206,9 @@ impl WatchLoop<'_> {
         InputSnapshot::take(&self.args.build.select, &self.home, &self.known)
     }
 
-    /// Snapshot of the inputs, taken again for at most [`HALFWAY`] until no input was emptied or removed, as in the
-    /// middle of a save.
+    /// Snapshot of the inputs. If it shows an input that was emptied or removed, as in the middle of a save, it is
+    /// taken again, for at most [`HALFWAY`]. While polling, a snapshot with changes is also taken again until two in
+    /// succession agree.
     fn look(&mut self) -> InputSnapshot {
         let deadline = Instant::now() + HALFWAY;
         let mut look = self.take();
@@ -228,8 +229,8 @@ impl WatchLoop<'_> {
         look
     }
 
-    /// Runs one build; returns its result and its duration. `known`: projects and data read ahead, `None` to discover
-    /// the projects. Adds the files that the build read to `reads`, also on errors.
+    /// Runs one build, and returns its result and its duration. `known` has the projects and the data that was read
+    /// ahead; `None` to discover the projects. Adds the files that the build read to `reads`, also on errors.
     fn build<'p>(
         &mut self,
         known: Option<(&'p [Project], BuildPrefetch<'p>)>,
@@ -261,8 +262,8 @@ impl WatchLoop<'_> {
         self.is_over |= self.console.is_closed();
     }
 
-    /// Watches the folders of the inputs of the last build. Returns true if a folder was added, or on a switch to
-    /// polling.
+    /// Watches the folders of the inputs of the last build. Returns true if the inputs must be compared again: a folder
+    /// was added, or the watch has changed to polling.
     fn arm(&mut self) -> bool {
         let blockage = match self.outcome {
             BuildOutcome::Blocked => OutputBlockage::Present,

@@ -1,4 +1,4 @@
-//! Snapshot of the inputs of a build, and its difference from what the last build read.
+//! Snapshot of the inputs of a build, and its differences from the inputs that the last build read.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ enum ChangeKind {
 pub(super) struct InputChange {
     path: PathBuf,
     how: ChangeKind,
-    /// True if the file is empty or removed, as in the middle of a save that first empties or removes the file.
+    /// True if the file is empty or removed, which may be an intermediate state of a save.
     is_halfway: bool,
 }
 
@@ -52,7 +52,7 @@ impl InputChange {
 /// States of all inputs of a build at one time.
 #[derive(Debug, Clone)]
 pub(super) struct InputSnapshot {
-    /// Files that the discovery of projects, manifests and templates found, with their states, and the folders that it
+    /// Files that the discovery of projects, manifests and templates found, with their states. Also the folders that it
     /// searched.
     listing: ReadSet,
     /// States of the files that the last build read and that are not in `listing`.
@@ -62,7 +62,7 @@ pub(super) struct InputSnapshot {
 }
 
 impl InputSnapshot {
-    /// Takes the states of all files that a build of `select` in the folder `home` would read. `known` holds the inputs
+    /// Takes the states of all files that a build of `select` in the folder `home` would read. `known` are the inputs
     /// of the last build.
     pub(super) fn take(select: &SelectArgs, home: &Path, known: &ReadSet) -> Self {
         let (mut listing, mut report) = (ReadSet::default(), Report::default());
@@ -91,7 +91,7 @@ impl InputSnapshot {
         Self { listing, others: others.files, projects }
     }
 
-    /// Projects and the states of their files, `None` if the projects cannot be discovered.
+    /// Pair of the projects and the states of their files; `None` if the projects cannot be discovered.
     pub(super) fn found(&self) -> Option<(&[Project], &FileStates)> {
         self.projects.as_ref().map(|projects| (projects.as_slice(), &self.listing.files))
     }
@@ -126,12 +126,13 @@ impl InputSnapshot {
         changes
     }
 
-    /// True if an input was emptied or removed since the build that read `known`, as in the middle of a save.
+    /// True if an input was emptied or removed since the build that read `known`, which may be an intermediate state of
+    /// a save.
     pub(super) fn is_halfway(&self, known: &ReadSet) -> bool {
         self.changes(known).iter().any(|change| change.is_halfway)
     }
 
-    /// True if the two snapshots have the same files with the same contents.
+    /// True if the two snapshots have the same files, with equal contents or equal errors.
     pub(super) fn agrees_with(&self, other: &InputSnapshot) -> bool {
         let same = |(a, b): ((&PathBuf, &FileState), (&PathBuf, &FileState))| {
             a.0 == b.0 && is_same(a.1, b.1)
@@ -139,9 +140,9 @@ impl InputSnapshot {
         self.files().count() == other.files().count() && self.files().zip(other.files()).all(same)
     }
 
-    /// Inputs that the next snapshot is compared with: those that the discovery found, and those of `reads`, which the
-    /// build after it read. If the discovery failed, also those of `before`, the inputs known before, in their current
-    /// states.
+    /// Inputs with which the next snapshot is compared. They are the files that the discovery found, and `reads`, the
+    /// files that the build after this snapshot read. If the discovery failed, also the inputs `before` that were known
+    /// before, in their current states.
     pub(super) fn into_known(self, before: &ReadSet, reads: ReadSet) -> ReadSet {
         let mut known = ReadSet::default();
         if self.projects.is_none() {
@@ -154,7 +155,7 @@ impl InputSnapshot {
     }
 }
 
-/// True if two files have the same content, or could not be read for the same reason.
+/// True if two files have equal contents, or could not be read for equal reasons.
 fn is_same(a: &FileState, b: &FileState) -> bool {
     match (a, b) {
         (Ok(a), Ok(b)) => a.hash == b.hash,

@@ -18,7 +18,8 @@ use super::snapshot::InputChange;
 /// Maximum number of changed inputs that a status line names.
 const NAMED: usize = 3;
 
-/// Reporter of the builds of a watch. It remembers the result of the last build, for the words `rebuilt` and `fixed`.
+/// Reporter of the builds of a watch. It remembers the result of the last build, which decides between words such as
+/// `rebuilt` and `fixed`.
 #[derive(Debug, Default)]
 pub(super) struct StatusReporter {
     last: Option<LastBuild>,
@@ -30,14 +31,14 @@ enum LastBuild {
     Failure,
 }
 
-/// Outcome of a build, which decides whether the watch observes the output folders, and whether it rebuilds without a
-/// change of an input.
+/// Outcome of a build. It decides two things: whether the watch observes the output folders, and whether it rebuilds
+/// without a change of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BuildOutcome {
     Success,
     /// Build with an error in an input.
     InputError,
-    /// Build with errors that only concern its outputs, such as a file that must not be overwritten.
+    /// Build with errors that concern only its outputs, such as a file that must not be overwritten.
     Blocked,
     /// Build with an error of the system.
     Failed,
@@ -116,8 +117,8 @@ impl StatusReporter {
         BuildOutcome::of(built)
     }
 
-    /// Status line of a build, such as `layouts/a.kdl changed: rebuilt in 8 ms: 2 tensors; 3 outputs: 1 written,
-    /// 2 unchanged`.
+    /// Status line of a build, with the changes that caused it:
+    /// `layouts/a.kdl changed: rebuilt in 8 ms: 2 tensors; 3 outputs: 1 written, 2 unchanged`.
     fn line(
         &self,
         changes: &[InputChange],
@@ -149,8 +150,8 @@ fn diagnostics(built: &Result<BuildSummary, CommandError>, console: &mut Console
     }
 }
 
-/// Start of a status line with the changed inputs: `a.kdl changed, b.kdl added and 2 more: `; empty without
-/// changes.
+/// Start of a status line with the inputs that changed: `a.kdl changed, b.kdl added and 2 more: `. Empty if no input
+/// changed.
 fn causes(changes: &[InputChange]) -> String {
     let named: Vec<String> = changes.iter().take(NAMED).map(InputChange::text).collect();
     match changes.len() {

@@ -8,7 +8,8 @@ use super::exec::ExecRunner;
 use super::{POLL, QUIET, RESTLESS, WatchLoop, WatchMessage};
 
 impl WatchLoop<'_> {
-    /// Waits until an event or the polling interval requires the inputs to be read, or the watch is over.
+    /// Waits until the inputs must be read, because of an event or the end of the polling interval, or until the watch
+    /// is over.
     pub(super) fn wait(&mut self) {
         loop {
             let message = match &self.eyes {
@@ -48,8 +49,8 @@ impl WatchLoop<'_> {
         }
     }
 
-    /// Handles a message: reports a failed run of `--exec`, and ends the watch on an interrupt. Returns true for an
-    /// event of the file system that may concern an input, so that the inputs must be read again.
+    /// Handles a message. A failed run of `--exec` is reported, and an interrupt ends the watch. Returns true for an
+    /// event of the file system that may concern an input; the inputs must then be read again.
     fn matters(&mut self, message: WatchMessage) -> bool {
         match message {
             WatchMessage::Event(event) => {

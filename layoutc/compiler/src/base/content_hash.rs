@@ -1,11 +1,13 @@
-//! Seal of a generated file: a first line with a hash of the text below it, which detects manual edits.
+//! Seal of a generated file: a comment in its first line with a hash of the text below it. The hash detects manual
+//! edits.
 
 /// Start of the comment in the first line of a generated file; 64 hexadecimal digits follow.
 const MARK: &str = " layoutc-hash: ";
 
 const DIGITS: usize = 64;
 
-/// Comment syntaxes as (start, end, file extensions of the languages that use it). Any other extension uses `//`.
+/// Comment syntaxes of languages, as tuples (start of a comment, end of a comment, file extensions of the languages).
+/// For any other extension a comment starts with `//`.
 const COMMENTS: &[(&str, &str, &[&str])] = &[
     ("//", "", &[]),
     (
@@ -27,8 +29,8 @@ const COMMENTS: &[(&str, &str, &[&str])] = &[
 /// File extensions of formats without comments, whose files have no seal.
 const WITHOUT: &[&str] = &["csv", "json", "jsonl", "npy", "tsv", "txt"];
 
-/// True if files with this extension (without the dot, in any case) can carry a seal; false for formats without
-/// comments.
+/// True if files with this extension can carry a seal, in a comment; false for formats without comments. The extension
+/// has no dot; case is ignored.
 pub fn can_seal(extension: &str) -> bool {
     !WITHOUT.contains(&extension.to_ascii_lowercase().as_str())
 }
@@ -47,8 +49,8 @@ pub fn seal(path: &str, text: &str) -> String {
     [open, MARK, hash.as_str(), close, "\n", text].concat()
 }
 
-/// True if the text below the seal has the hash that the seal names, false if it was edited; `None` without a seal on
-/// the first line. A conversion of the line ends from LF to CRLF is an edit.
+/// True if the text below the seal has the hash in the seal, false if the text was edited; `None` if the first line is
+/// no seal. A text whose line ends were converted from LF to CRLF counts as edited.
 pub fn verify_seal(text: &str) -> Option<bool> {
     let (line, below) = text.split_once('\n')?;
     let line = line.strip_suffix('\r').unwrap_or(line);

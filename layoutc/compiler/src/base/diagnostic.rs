@@ -16,9 +16,9 @@ const LISTED: usize = 12;
 /// Severity of a diagnostic. Files are written only if there is no error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Severity {
-    /// Fault; no output is written.
+    /// Fault that prevents the output of files.
     Error,
-    /// Remark; outputs are written.
+    /// Remark on a probable mistake; files are written.
     Warning,
 }
 
@@ -51,7 +51,7 @@ pub struct Label {
     pub primary: bool,
 }
 
-/// Edit of a file that corrects a fault or is a step towards it.
+/// Suggested edit of a file that corrects a fault, or a part of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
     /// Span to replace; empty for an insertion.
@@ -61,7 +61,8 @@ pub struct Fix {
 }
 
 impl Fix {
-    /// One-line description of the edit, at most 60 characters of each text; `old` is the text at its span.
+    /// One-line description of the edit: "replace `a` by `b`", "insert `b`" or "take `a` out". `old` is the text at the
+    /// span of the edit. Each text is shortened to 60 characters.
     pub fn label(&self, old: &str) -> String {
         let short = |text: &str| {
             let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -97,8 +98,8 @@ pub struct Diagnostic {
     pub help: Vec<String>,
     /// Suggested edits of the text, each of which can be applied alone.
     pub fixes: Vec<Fix>,
-    /// Logical indices that show the fault: two that share a slot, or one that is out of bounds. Empty if there are
-    /// none.
+    /// Logical indices of elements that show the fault: two elements that share a slot, or one that is out of bounds.
+    /// Empty if the fault has no such elements.
     pub witness: Vec<Vec<i128>>,
 }
 
@@ -134,8 +135,8 @@ impl Diagnostic {
         Self { help: fault.help.into_iter().collect(), ..error }
     }
 
-    /// Returns the diagnostic with a single label, the primary one, at `place` and with an empty message, in place of
-    /// all earlier labels.
+    /// Returns the diagnostic located at `place`: its only label is a primary one there with an empty message. Earlier
+    /// labels are removed.
     #[must_use]
     pub fn at(self, place: FileSpan) -> Self {
         let label = Label { place, message: String::new(), primary: true };
@@ -258,7 +259,8 @@ impl Diagnostic {
     }
 }
 
-/// Result of a check: a value, or its faults. The list of faults is empty if the fault has already been reported.
+/// Result of a check: a value, or the faults that were found. The list of faults is empty if they have already been
+/// reported.
 pub(crate) type CheckResult<T> = Result<T, Vec<Diagnostic>>;
 
 impl From<Diagnostic> for Vec<Diagnostic> {
@@ -267,7 +269,7 @@ impl From<Diagnostic> for Vec<Diagnostic> {
     }
 }
 
-/// Values of all results in order if all succeeded, otherwise the faults of all that failed, in order.
+/// Values of all results, in order, if every check succeeded; otherwise the faults of all failed checks, in order.
 pub(crate) fn collect_all<T>(
     results: impl IntoIterator<Item = CheckResult<T>>,
 ) -> CheckResult<Vec<T>> {
@@ -281,7 +283,8 @@ pub(crate) fn collect_all<T>(
     faults.map_or(Ok(values), Err)
 }
 
-/// Both values if both checks succeeded, otherwise the faults of those that failed, first `a`, then `b`.
+/// Pair of both values if both checks succeeded. Otherwise the faults of those that failed: first those of `a`, then
+/// those of `b`.
 pub(crate) fn collect_both<A, B>(a: CheckResult<A>, b: CheckResult<B>) -> CheckResult<(A, B)> {
     match (a, b) {
         (Ok(a), Ok(b)) => Ok((a, b)),
@@ -300,8 +303,8 @@ impl From<NotationFaultKind> for Code {
     }
 }
 
-/// Sorts diagnostics by file, position of the primary label and code, and removes equal neighbors, which arise if two
-/// tensors use the same faulty transform.
+/// Sorts diagnostics by the file and the position of the primary label, then by code, and removes duplicates. These
+/// arise if two tensors use one faulty transform.
 pub fn sort(diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.sort_by(|a, b| {
         let place = |d: &Diagnostic| d.labels.first().map(|label| label.place.clone());

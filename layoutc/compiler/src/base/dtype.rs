@@ -85,8 +85,8 @@ pub const SCALARS: &[(Scalar, &str, u32)] = &[
     (Scalar::C128, "c128", 128),
 ];
 
-/// Aliases of scalar types, each as (name in another language or tool, type). Names are in lower case and without the
-/// suffix `_t` of C.
+/// Aliases of scalar types, as pairs (name in another language or tool, type). Names are in lower case and without the
+/// suffix `_t` of C: `uint8` stands for `uint8_t` too.
 const ALIASES: &[(&str, Scalar)] = &[
     ("double", Scalar::F64),
     ("float64", Scalar::F64),
@@ -212,8 +212,8 @@ impl Scalar {
     }
 }
 
-/// Smallest group of elements of `bits` bits that fills whole bytes, as (elements, bytes): (2, 1) for 4 bits, (8, 3)
-/// for 3 bits, (1, 4) for 32 bits.
+/// Pair `(elements, bytes)` of the smallest group of elements of `bits` bits that fills whole bytes: (2, 1) for 4 bits,
+/// (8, 3) for 3 bits, (1, 4) for 32 bits.
 pub fn byte_group(bits: u32) -> (u32, u32) {
     // gcd(8, bits) is a power of two.
     let shared = 1_u32 << bits.trailing_zeros().min(3);
@@ -293,7 +293,7 @@ impl Dtype {
         SCALARS.iter().find(|row| row.0 == self.scalar).map_or(0, |row| row.2)
     }
 
-    /// Smallest group of elements of this type that fills whole bytes, as (elements, bytes).
+    /// Pair `(elements, bytes)` of the smallest group of elements of this type that fills whole bytes: (2, 1) for `i4`.
     pub fn byte_group(self) -> (u32, u32) {
         byte_group(self.element_bits())
     }
@@ -304,7 +304,8 @@ impl Dtype {
     }
 }
 
-/// Names of all element types for help texts: the scalars, then the lane counts of vectors with an example.
+/// Text with all element types, for help: the names of the scalars, then the numbers of lanes of vectors with an
+/// example.
 pub fn known_types() -> String {
     let names: Vec<&str> = SCALARS.iter().map(|(_, name, _)| *name).collect();
     let lanes: Vec<String> = LANES.iter().map(ToString::to_string).collect();

@@ -27,13 +27,13 @@ pub enum FillValue {
 /// Reason why an element type cannot represent a fill value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum FillError {
-    /// Value beyond the range of the element type.
+    /// The value is less than the least or greater than the greatest value of the element type.
     #[error("it is out of range")]
     Range,
     /// Value with a fraction, for an integer type.
     #[error("it is not a whole number")]
     Fraction,
-    /// Infinity, NaN, zero or negative value that the element type cannot represent.
+    /// The value is infinity, NaN, zero or negative, and the element type has no such value.
     #[error("the type has no such value")]
     Missing,
 }
@@ -53,9 +53,9 @@ pub(crate) struct FloatFormat {
     pub(crate) unsigned_zero: bool,
 }
 
-/// Bit pattern of one scalar of `dtype` that has the fill value, in the low bits: the real part of a complex number,
-/// any lane of a vector; 0 for [`Fill::Nothing`]. For a record, its bytes in little-endian order; for one of more than
-/// 8 bytes, 1 if any bit is set, otherwise 0.
+/// Bit pattern of one scalar of `dtype` with the fill value, in the low bits: the real part of a complex number, any
+/// lane of a vector. 0 for [`Fill::Nothing`]. For a record of at most 8 bytes, the bytes of the record in little-endian
+/// order; for a larger record, 1 if any bit of the record is set, otherwise 0.
 ///
 /// # Errors
 /// [`FillError`] if the type cannot represent the value.
@@ -93,8 +93,8 @@ pub fn digits(dtype: Dtype, fill: Fill) -> Result<String, FillError> {
     Ok(format!("{:0digits$x}", bits(dtype, fill)?))
 }
 
-/// Fill value of a tensor of type `dtype` whose manifest gives none: the project's default `value`. For a type without
-/// a zero, a `value` of 0 becomes the least value of the type, whose bits are all 0, such as 2^-127 of `f8e8m0fnu`.
+/// Fill value of a tensor of type `dtype` whose manifest gives none: `value`, the default of the project. If `value` is
+/// 0 and the type has no zero, it is the least value of the type, such as 2^-127 of `f8e8m0fnu`; all its bits are 0.
 pub(crate) fn default_fill(dtype: Dtype, value: FillValue) -> FillValue {
     let is_zero = match value {
         FillValue::Integer(value) => value == 0,
@@ -108,7 +108,8 @@ pub(crate) fn default_fill(dtype: Dtype, value: FillValue) -> FillValue {
     }
 }
 
-/// Float format of a scalar type, for a complex number that of its parts; `None` for integers, `bool` and records.
+/// Float format of a scalar type; for a complex type, the format of its real and of its imaginary part. `None` for
+/// integers, `bool` and records.
 pub(crate) fn format(scalar: Scalar) -> Option<FloatFormat> {
     let ieee = |exponent_bits: u32, mantissa_bits: u32| {
         let infinity = ((1_u64 << exponent_bits) - 1) << mantissa_bits;
@@ -291,7 +292,9 @@ fn float_bits(format: &FloatFormat, value: FillValue) -> Result<u64, FillError> 
 }
 
 /// Bit pattern, without the sign, of `parts.mantissa * 2^parts.exponent`, rounded to nearest, ties to even. A result
-/// above `format.greatest` encodes no finite value. `Err(Range)` if the exponent exceeds that of `format` by far.
+/// above `format.greatest` encodes no finite value. `Err(Range)` if the exponent of the number's leading bit is above
+/// `format.bias + 1`. Also `Err(Range)` if the format has no mantissa bits, and thus no zero, and the number rounds to
+/// 0.
 fn round(format: &FloatFormat, parts: &UnpackedFloat) -> Result<u64, FillError> {
     if parts.mantissa == 0 {
         return Ok(0);
@@ -305,7 +308,7 @@ fn round(format: &FloatFormat, parts: &UnpackedFloat) -> Result<u64, FillError> 
     if exponent > format.bias + 1 {
         return Err(FillError::Range);
     }
-    // Mantissa in units in the last place.
+    // `units` is the mantissa in units in the last place.
     let shift = exponent - mantissa_bits - parts.exponent;
     let units = if shift <= 0 {
         parts.mantissa << u32::try_from(-shift).unwrap_or(0)
@@ -329,7 +332,7 @@ fn round(format: &FloatFormat, parts: &UnpackedFloat) -> Result<u64, FillError> 
     let units = u64::try_from(units).map_err(|_| FillError::Range)?;
     let field = u64::try_from(exponent - least).unwrap_or(0);
     if format.mantissa_bits == 0 {
-        // Power of two: one unit is 2^exponent, two units are the next power.
+        // The value is a power of two: 1 unit is 2^exponent, and 2 units are 2^(exponent + 1).
         return Ok(field + units.saturating_sub(1));
     }
     Ok((field << format.mantissa_bits) + units)

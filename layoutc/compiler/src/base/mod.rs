@@ -1,4 +1,8 @@
-//! Types that every stage uses: diagnostics and their codes, element types, casts, fill values.
+//! Types that every stage of the compiler uses.
+//!
+//! Diagnostics: [`codes`] and [`diagnostic`]; [`nearest`] has suggestions for their help texts. Types of elements:
+//! [`dtype`], [`cast`] between two of them, and [`fill`] values of padding. [`content_hash`] has the seals of generated
+//! files.
 
 pub mod cast;
 pub mod codes;

@@ -1,11 +1,11 @@
-//! Suggestions for wrong input: known words similar to an unknown word, powers of two near a number, numbers with a
-//! unit suffix such as `16KB`.
+//! Suggestions for wrong input. There are three kinds: known words similar to an unknown word, powers of two near a
+//! number, and the value of a number with a unit suffix such as `16KB`.
 
 use strsim::osa_distance;
 
-/// Word of `known` with the least edit distance from `word` (insertion, deletion, replacement, swap of neighbors), if
-/// the distance is at most a third of the letters of `word`. `None` if there is none, or `word` has more than 64
-/// letters.
+/// Word of `known` that is most similar to `word`: the one with the least edit distance (insertion, deletion,
+/// replacement, swap of neighbors). `None` if that distance exceeds a third of the letters of `word`, or if `word` has
+/// more than 64 letters.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     if length > 64 {
@@ -16,7 +16,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         let distance = if same(candidate) { 0 } else { osa_distance(word, candidate) };
         (distance, candidate)
     });
-    // A word of one letter is within one edit of every other.
+    // A word of one letter is within one edit of every other such word, so it gets no suggestion.
     let limit = if length < 2 { 0 } else { (length / 3).max(1) };
     scored
         .filter(|(distance, _)| *distance <= limit)
@@ -24,10 +24,11 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|x| x.1)
 }
 
-/// Maximum number of names listed by an error.
+/// Maximum number of names that an error text lists.
 const LISTED: usize = 12;
 
-/// Error text for an unknown tensor: suggests the most similar name of `known`; if there is none, lists the first 12.
+/// Error text for the unknown tensor `name`. It suggests the most similar name of `known`; if no name is similar, it
+/// lists the first 12.
 pub fn unknown_tensor(name: &str, known: &[&str]) -> String {
     let hint = match nearest(name, known.iter().copied()) {
         Some(near) => format!("; did you mean `{near}`?"),
@@ -41,8 +42,9 @@ pub fn unknown_tensor(name: &str, known: &[&str]) -> String {
     format!("unknown tensor `{name}`{hint}")
 }
 
-/// Help text for a `value` that is not a power of two up to `most`: "write `32` or `64`" for 48. Below 1 it names
-/// examples of powers of two; above `most` it names only `most`.
+/// Help text for a `value` that is not a power of two from 1 to `most`. It has the powers of two below and above:
+/// "write `32` or `64`" for 48. For a value below 1 it has examples of powers of two; for a value above `most`, only
+/// `most`.
 pub fn near_powers_of_two(value: i128, most: i128) -> String {
     let below = value.checked_ilog2().map_or(1, |log| 1_i128 << log.min(126));
     if value < 1 {
@@ -54,8 +56,9 @@ pub fn near_powers_of_two(value: i128, most: i128) -> String {
     format!("write `{below}` or `{}`", below.saturating_mul(2))
 }
 
-/// Number in digits for a number with a unit, and a suffix for messages: ("4096", ": 4 Ki") for `4K`, ("16384", ": 16
-/// KiB in bytes") for `16KB`, ("64", "") for `64B`. Factors are powers of 1024. `None` for any other text.
+/// Pair `(number, suffix)` for a number with a unit: `number` is its value in digits, `suffix` the end of a message
+/// that explains it. `4K` gives ("4096", ": 4 Ki"), `16KB` gives ("16384", ": 16 KiB in bytes"), `64B` gives ("64",
+/// ""). Factors are powers of 1024. `None` for any other text, and for a value beyond 64 bits.
 pub fn quantity(text: &str) -> Option<(String, String)> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number = digits.trim_end();

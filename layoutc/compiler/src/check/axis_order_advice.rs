@@ -9,16 +9,17 @@ use layoutc_algebra::symbol::Axis;
 use super::replay::{LayoutSource, ReplayOutcome};
 use super::steps::StepLowering;
 
-/// Maximum number of axis orders that are tried, 720: all orders of 6 axes. For a higher rank, the search then stops
-/// with the best order found.
+/// Maximum number of axis orders that are tried: 720, the number of orders of 6 axes. For a higher rank, the search
+/// ends after this number with the best order found so far.
 const MOST_ORDERS: usize = 720;
 
 /// Maximum rank for which all axis orders are tried. For a higher rank, pairs of axes are swapped while that reduces
 /// the number of slots.
 const MOST_AXES: usize = 6;
 
-/// Help text that suggests an `order` step before the other steps of the layout, with its number of slots. `None` if no
-/// order of the axes needs fewer slots than `layout`, or if an extent is symbolic.
+/// Help text that suggests to add an `order` step before the other steps of the layout `recipe`, and states the number
+/// of slots that the layout then has. `None` if no order of the axes needs fewer slots than `layout`, or if an extent
+/// is symbolic.
 pub(super) fn order(recipe: LayoutSource<'_>, axes: &[Axis], layout: &Layout) -> Option<String> {
     let (elements, slots) =
         (layout.logical_elements().as_const()?, layout.physical_elements().as_const()?);
@@ -62,9 +63,9 @@ fn first(axes: &[Axis], order: &[usize]) -> Option<IndexMap> {
     step::order(axes, &places).ok()
 }
 
-/// All orders of `rank` axes as (number of slots, positions of the axes, outermost first), fewest slots first.
-/// `counted` returns the number of slots of the layout with the axes in an order; an order for which it returns `None`
-/// is left out.
+/// Pairs `(slots, order)`, one for each order of `rank` axes, fewest slots first. `order` lists the positions of the
+/// axes, outermost first. `slots` is the result of `counted` for this order, the number of slots of the layout. An
+/// order for which `counted` returns `None` has no pair.
 fn best_of_all(rank: usize, counted: &dyn Fn(&[usize]) -> Option<i128>) -> Vec<(i128, Vec<usize>)> {
     let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
     for _ in 0..rank {
@@ -80,9 +81,10 @@ fn best_of_all(rank: usize, counted: &dyn Fn(&[usize]) -> Option<i128>) -> Vec<(
     found
 }
 
-/// Order of `rank` axes that no swap of two axes improves, as a list with one element (number of slots, positions of
-/// the axes, outermost first), found from the order 0, 1, … with at most [`MOST_ORDERS`] further calls of `counted`,
-/// the number of slots of an order. Empty if `counted` returns `None` for the order 0, 1, ….
+/// List with one pair `(slots, order)` for a good order of `rank` axes: `order` lists the positions of the axes,
+/// outermost first, and `slots` is the result of `counted` for it. The search starts at the order 0, 1, …, and applies
+/// the best swap of two axes until no swap leads to fewer slots, or until `counted` is called [`MOST_ORDERS`] times
+/// after the start. Empty if `counted` returns `None` for the order 0, 1, ….
 fn best_by_swaps(
     rank: usize,
     counted: &dyn Fn(&[usize]) -> Option<i128>,

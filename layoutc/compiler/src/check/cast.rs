@@ -8,9 +8,10 @@ use crate::base::fill;
 use crate::manifest::syntax::ConvertItem;
 use crate::model::{PackFrom, Tensor};
 
-/// Casts between `logical`, the element type that pack reads and unpack writes, and the type of the tensor in memory;
-/// `None` if the types are equal. `tensor` is the tensor's name and element type. An unsupported pair of types is an
-/// error at `place`.
+/// Casts of pack and unpack between `logical`, the element type of the array that pack reads and unpack writes, and the
+/// element type in memory. `tensor` is the pair (name of the tensor, element type in memory). `mode` is the treatment
+/// of values that are out of range. `None` if the two types are equal. `Err`, located at `place`, if layoutc cannot
+/// cast between the types, or elements of `logical` are smaller than a byte.
 pub(super) fn pack_from(
     tensor: (&str, Dtype),
     logical: Dtype,
@@ -41,8 +42,8 @@ pub(super) fn pack_from(
     Ok(Some(PackFrom { dtype: logical, pack, unpack }))
 }
 
-/// Cast of the elements of a conversion's source to the element type of its destination; `None` if the types are equal.
-/// `Err` for types without conversions, and for a cast that may change values if the item gives no `cast=`.
+/// Cast from the element type of a conversion's source to that of its destination; `None` if the types are equal. `Err`
+/// if layoutc cannot convert one of the types, or if the cast may change values and the item gives no `cast=`.
 pub(super) fn between(
     item: &ConvertItem,
     [source, destination]: [&Tensor; 2],

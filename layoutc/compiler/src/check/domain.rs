@@ -17,7 +17,7 @@ use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::manifest::syntax::SpannedText;
 use crate::model::Tensor;
 
-/// Help that shows the form of a condition, with the axes `known` in the example: `i - 2 <= j <= i`.
+/// Help that states the form of a condition, with an example on the first names in `known`: `i - 2 <= j <= i`.
 fn form(known: &[&str]) -> String {
     let example = match known {
         [i, j, ..] => format!("{i} - 2 <= {j} <= {i}"),
@@ -29,7 +29,7 @@ fn form(known: &[&str]) -> String {
     )
 }
 
-/// Names that may occur in the conditions of a domain besides axes: consts of the scope, and symbols.
+/// Names other than axes that the conditions of a domain may use: the consts of the scope, and the symbols.
 pub(super) struct ConditionNames<'a> {
     pub(super) scope: &'a ManifestScope,
     pub(super) file: &'a Arc<str>,
@@ -72,8 +72,8 @@ impl ConditionNames<'_> {
         builder.restrict(predicate).map_err(|error| vec![unfit(&error, place)])
     }
 
-    /// Diagnostic of an error in the condition `text`; `None` if the fault has been reported. `known` are the names
-    /// that it may use, `axes` the axes among them.
+    /// Diagnostic of an error in the condition `text`; `None` if the error is an unknown name whose declaration has
+    /// been reported as faulty. `known` are all names that the condition may use, `axes` those that are axes.
     fn fault(
         &self,
         error: &ConditionError,
@@ -129,8 +129,8 @@ fn sign_help(sign: &str) -> &'static str {
     }
 }
 
-/// Diagnostic of an error of all conditions of a shape together: no index satisfies them, or their elements cannot be
-/// counted.
+/// Diagnostic at `place` of an error of a shape that no single condition causes: no index satisfies all conditions, the
+/// indices that satisfy them cannot be counted, or their arithmetic overflows.
 pub(super) fn unfit(error: &BuildError, place: FileSpan) -> Diagnostic {
     match error {
         BuildError::NoElement => Diagnostic::error(
@@ -158,8 +158,10 @@ pub(super) fn unfit(error: &BuildError, place: FileSpan) -> Diagnostic {
 /// advice.
 const MOST_INDICES: i128 = 1 << 26;
 
-/// Condition `a <= b` between two axes with which a refused layout is proven, as for triangular storage; `None` if
-/// there is none. Conditions are tried only if an index of the layout's map multiplies axes.
+/// Condition `a <= b` between two axes which, added to the shape as `where`, makes the proof of a refused layout
+/// succeed. An example is triangular storage, `i * (i + 1) // 2 + j`, which is injective if `j <= i`. `None` if there
+/// is none. Conditions are tried only for a shape without conditions, and only if an index of the layout's map
+/// multiplies axes.
 pub(super) fn missing(context: &RefusalContext<'_>) -> Option<String> {
     let (site, recipe) = (context.site?, context.recipe?);
     let indices = context.logical.iter().filter_map(|axis| axis.extent.as_const());
@@ -192,14 +194,16 @@ fn multiplies(index: &Expr) -> bool {
     }
 }
 
-/// Error for a domain on a sharded tensor or a ring; `parted` describes the tensor: "a ring".
+/// Error at `place` for a shape with conditions (`where`) of a tensor that must not have any: a sharded tensor or a
+/// ring buffer. `parted` is the noun for it in the message, such as "a ring".
 pub(super) fn parted(parted: &str, place: FileSpan) -> Diagnostic {
     let message = format!("{parted} cannot have a domain");
     Diagnostic::error(Code::DomainWhole, message, place, "")
         .help("remove the condition, or declare the part in memory as a separate tensor")
 }
 
-/// Error for a tensor with a domain where whole tensors are needed; `takes` starts the message: "a kernel requires".
+/// Error at `place` for the use of `tensor`, whose shape has conditions (`where`), in an operation that supports only
+/// tensors without conditions. `takes` starts the message with the operation: "a kernel requires".
 pub(super) fn whole_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Diagnostic {
     let name = &tensor.name;
     let message = format!("{takes} whole tensors, and `{name}` is restricted by its `where`");

@@ -16,9 +16,9 @@ use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::nearest::{nearest, quantity};
 use crate::manifest::syntax::{IntegerExpr, ItemKind, SpannedText};
 
-/// Value of `bound`, an expression without axes. `values` returns the value of a name, `None` for an unknown one;
-/// `scope` has the names to suggest instead; `facts` are the ranges of the symbols, under which a divisor must be at
-/// least 1. `Err` has all faults, located in `file`.
+/// Value of `bound`, an expression without axes. `values` returns the value of a name; `None` for an unknown name.
+/// `scope` has the names that are suggested in its place. A divisor must be at least 1 for all values of the symbols,
+/// whose ranges are `facts`. `Err` has all faults of the expression, located in `file`.
 pub(super) fn constant(
     bound: &IntegerExpr,
     values: &dyn Fn(&str) -> Option<Expr>,
@@ -51,8 +51,9 @@ pub(super) fn with_declaration_help(mut faults: Vec<Diagnostic>) -> Vec<Diagnost
     faults
 }
 
-/// Faults `faults`, in which each error for an unknown name that is an axis is replaced by one that says so. `axes`
-/// yields (name, constant extent or `None`).
+/// Faults `faults` with one change: an error for an unknown name that is the name of an axis gets the message "expected
+/// a number, found the axis", and help that suggests the extent of the axis. `axes` yields pairs `(name, extent)`;
+/// `extent` is `None` if it is not constant.
 pub(super) fn with_axis_help<'a>(
     mut faults: Vec<Diagnostic>,
     axes: &(impl Iterator<Item = (&'a str, Option<i128>)> + Clone),
@@ -148,7 +149,8 @@ pub(super) fn map_parse_fault(
     }
 }
 
-/// Text `a // b` of the quotient of the words around the `/` at byte `at` of `text`, for help.
+/// Text `a // b` for help, where `a` and `b` are the words before and after the `/` at byte `at` of `text`. A missing
+/// `a` is replaced by `c`, a missing `b` by `4`.
 fn quotient(text: &str, at: usize) -> String {
     let is_other = |c: char| !c.is_ascii_alphanumeric() && c != '_';
     let before = text.get(..at).unwrap_or_default().trim_end();
@@ -158,7 +160,8 @@ fn quotient(text: &str, at: usize) -> String {
     format!("{} // {}", before.unwrap_or("c"), after.unwrap_or("4"))
 }
 
-/// Help for a comparison or a conditional such as `a ? b : c`; `None` for errors at other characters.
+/// Help for an index that contains `<`, `>`, `?` or `!`, as in `a ? b : c`: indices have neither comparisons nor
+/// conditionals. `None` for other errors.
 fn conditional(kind: &ParseErrorKind) -> Option<&'static str> {
     matches!(kind, ParseErrorKind::Character('<' | '>' | '?' | '!'))
         .then_some("write an index as arithmetic: it has no comparisons and no conditionals")
@@ -222,7 +225,7 @@ fn spelled(word: &str) -> Option<i64> {
     of("0x", 16).or_else(|| of("0o", 8)).or_else(|| of("0b", 2)).or_else(|| digits.parse().ok())
 }
 
-/// Diagnostic of an expression that is too large, or whose values overflow, with the message `message`.
+/// Diagnostic with the message `message` for an expression that has too many nodes, or whose values overflow.
 pub(super) fn overflow(
     error: &ExprError,
     message: impl Into<String>,
@@ -237,8 +240,9 @@ pub(super) fn overflow(
     Diagnostic::error(Code::ExprOverflow, message, place, "").help(help)
 }
 
-/// Diagnostic of the error `error` of a name or rule in the map or expression `text`; `None` for an unknown name whose
-/// declaration is faulty and has been reported. `known` are the names that `text` may use, for suggestions.
+/// Diagnostic of `error`, a fault that was found when the names in the map or expression `text` were resolved: an
+/// unknown name, or a broken rule such as a divisor below 1. `None` for an unknown name whose declaration is faulty and
+/// has been reported. `known` are the names that `text` may use; the most similar one is suggested.
 pub(super) fn map_fault(
     error: &MapError,
     text: &SpannedText,
@@ -285,7 +289,7 @@ pub(super) fn map_fault(
             let error_span = &error.span;
             let error = plain(Code::NameUnknown);
             match nearest(name, ["morton", "bitrev", "hilbert"]) {
-                // The span covers the whole call.
+                // The span of the error covers the whole call.
                 Some(near) => error
                     .help(format!("did you mean `{near}`?"))
                     .fix(FileSpan { end: place.start + name.len(), ..place }, near),
@@ -353,8 +357,8 @@ fn two_names(call: &str) -> Option<[&str; 2]> {
     pair.iter().all(|name| !name.is_empty() && name.chars().all(is_part)).then_some(pair)
 }
 
-/// First two arguments of the last call of `name` that begins at or before byte `at` of `text`; `h` and `w` in place of
-/// those that are missing.
+/// First two arguments of the last call of the function `name` that begins at or before byte `at` of `text`. An
+/// argument that is missing is replaced: the first by `h`, the second by `w`.
 fn call_arguments<'t>(text: &'t str, name: &str, at: usize) -> [&'t str; 2] {
     let call = format!("{name}(");
     let end = text.len().min(at.saturating_add(call.len()));
@@ -380,7 +384,8 @@ fn call_arguments<'t>(text: &'t str, name: &str, at: usize) -> [&'t str; 2] {
     ["h", "w"].map(|other| arguments.next().filter(|text| !text.is_empty()).unwrap_or(other))
 }
 
-/// Text of an index plus `more`, folded with a constant that the index subtracts last: `i + 1` for `i - 2` plus 3.
+/// Text of the sum of an index and `more`. If the index ends with the subtraction of a constant, `more` is added to
+/// that constant: `i - 2` plus 3 gives `i + 1`.
 pub(super) fn raised(index: &str, more: u128) -> String {
     if index.contains(['&', '^']) {
         return format!("({index}) + {more}");

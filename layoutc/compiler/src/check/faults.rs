@@ -34,8 +34,8 @@ pub(super) fn joined(items: &[impl ToString]) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Position of the item that `error` is about among the items of the map that the builder refuses: an item whose index
-/// is negative, exceeds the declared extent or is not bounded. `None` for other errors.
+/// Position, in the map that the builder refuses, of the item that `error` names: its index is negative, exceeds its
+/// declared extent or is not bounded. `None` for other errors.
 pub(super) fn item_of(error: &BuildError) -> Option<usize> {
     match error {
         BuildError::Negative { item, .. }
@@ -45,8 +45,8 @@ pub(super) fn item_of(error: &BuildError) -> Option<usize> {
     }
 }
 
-/// Diagnostic of a step such as `order` or `split` with unknown axes or a wrong number of axes. `axes` are the names of
-/// the axes that exist.
+/// Diagnostic at `place` of an error of a step such as `order` or `split`: it names an unknown axis, or a wrong number
+/// of axes. `axes` are the names of the axes that exist at this step.
 pub(super) fn step_fault(error: &StepError, axes: &[String], place: FileSpan) -> Diagnostic {
     let message = error.to_string();
     let fault = |code| Diagnostic::error(code, message.clone(), place.clone(), "");

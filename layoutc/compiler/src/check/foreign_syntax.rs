@@ -48,9 +48,9 @@ pub(super) fn translate_map(text: &str) -> Option<String> {
     written.into_iter().find(|map| map != text && parse::map(map).is_ok())
 }
 
-/// Map `map`, in the syntax of manifests, with the axes of `axes` that its parameters omit, each as a further parameter
-/// and as an item before the others: `(c) -> (c)` becomes `(n, c) -> (n, c)`. `None` if no axis is omitted, a parameter
-/// is no axis, or the result is no valid map.
+/// Map `map`, in the syntax of manifests, completed with the axes of `axes` that it omits: each becomes a parameter,
+/// and an item before the other items. `(c) -> (c)` becomes `(n, c) -> (n, c)` for the axes n and c. `None` if no axis
+/// is omitted, if a parameter is not an axis, or if the result is not a valid map.
 fn with_all_axes(map: &str, axes: &[Axis]) -> Option<String> {
     let parsed = parse::map(map).ok()?;
     let params = parsed.params.as_ref()?;
@@ -67,8 +67,9 @@ fn with_all_axes(map: &str, axes: &[Axis]) -> Option<String> {
     parse::map(&map).is_ok().then_some(map)
 }
 
-/// Map in the syntax of manifests for the map `text` of another language, completed with the axes of `axes` that it
-/// omits. `None` if `text` is a valid map already or cannot be translated.
+/// Translation of `text`, an index map in the syntax of another language, completed with the axes of `axes` that it
+/// omits. `lambda c: [c]` becomes `(n, c) -> (n, c)` for the axes n and c. `None` if `text` is a valid map of manifests
+/// already, or cannot be translated.
 pub(super) fn map_of_axes(text: &str, axes: &[Axis]) -> Option<String> {
     let map = translate_map(text)?;
     Some(with_all_axes(&map, axes).unwrap_or(map))
@@ -111,7 +112,7 @@ pub(super) fn index_map(
     Some(error.help(format!("write it as a step: `layout {{ map \"{map}\" }}`")))
 }
 
-/// Map without nested parentheses that group items: `(n, (c // 4, c % 4))` becomes `(n, c // 4, c % 4)`.
+/// Map in which parentheses around several items are removed: `(n, (c // 4, c % 4))` becomes `(n, c // 4, c % 4)`.
 fn flat(map: &str) -> String {
     let mut open: Vec<(usize, bool, bool)> = Vec::new();
     let mut dropped = Vec::new();
@@ -141,7 +142,8 @@ fn is_subscript(text: &str) -> bool {
     })
 }
 
-/// Map with missing `)` added at its end, or superfluous ones removed there.
+/// Map with the missing `)` added at its end, or the superfluous `)` removed there: `(n, c // (4)` becomes
+/// `(n, c // (4))`.
 fn balanced(map: &str) -> String {
     let count = |mark: char| map.matches(mark).count();
     let (open, close) = (count('('), count(')'));
@@ -187,8 +189,8 @@ const WORDS: &[(&str, &str)] = &[
     ("times", "*"),
 ];
 
-/// Map with infix words replaced by operators, shifts by products and quotients (`c >> 2` by `c // 4`), and a single
-/// `/` by `//`.
+/// Map in which operators of other languages are replaced: infix words by signs (see [`WORDS`]), shifts by quotients
+/// and products (`c >> 2` by `c // 4`), and a single `/` by `//`.
 fn in_words(map: &str) -> String {
     let mut out = String::new();
     let mut rest = map;
@@ -232,8 +234,9 @@ fn in_words(map: &str) -> String {
     out
 }
 
-/// Value of a power as text, and the text after it: ("8", rest) for `2` followed by `**3`; `None` if no power of
-/// integers follows.
+/// Pair `(value, rest)` for a power `base ** n` of integers, where `after` is the text that follows `base`: `value` is
+/// the value of the power as text, `rest` is the text after it. `2` and `**3 + c` give `("8", " + c")`. `None` if no
+/// power of integers follows.
 fn power<'t>(base: &str, after: &'t str) -> Option<(String, &'t str)> {
     let exponent = after.trim_start().strip_prefix("**")?.trim_start();
     let end = exponent.find(|c: char| !c.is_ascii_digit()).unwrap_or(exponent.len());
@@ -312,8 +315,8 @@ pub(super) fn operator(call: &str) -> Option<String> {
     Some(format!("{} {sign} {}", side(&arguments[..*comma]), side(&arguments[comma + 1..])))
 }
 
-/// Error for a map that names a storage axis by `co: c // 4` instead of `co = c // 4`; `None` for any other map.
-/// `errors` are those of resolving the map.
+/// Error for a map that names a storage axis with `:` in place of `=`, as in `co: c // 4`; `None` for any other map.
+/// `errors` are the faults that were found when the names of the map were resolved.
 pub(super) fn named_by_colons(
     map: &MapText,
     errors: &[MapError],

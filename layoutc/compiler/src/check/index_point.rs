@@ -31,8 +31,9 @@ impl IndexPoint {
         list.get(usize::try_from(k).ok()?).copied()
     }
 
-    /// Calls `visit` for all combinations of the listed indices, the last axis fastest, until it returns false.
-    /// `indices` has pairs (axis, indices), at least one index each; axes that are not listed keep their index.
+    /// Calls `visit` at the points that result from this one when each axis in `indices` takes each of its listed
+    /// indices, in all combinations; the last axis in `indices` varies fastest. Each element of `indices` is a pair
+    /// (axis, indices), with at least one index; the other axes keep their index. Stops when `visit` returns false.
     pub(super) fn visit(
         mut self,
         indices: &[(usize, Vec<i128>)],
@@ -52,8 +53,8 @@ impl IndexPoint {
     }
 }
 
-/// Advances the positions `at` in the lists to the next combination, the last list fastest; returns false after the
-/// last one.
+/// Advances `at` to the next combination: `at[k]` is a position in the k-th list of `indices`, and the position in the
+/// last list varies fastest. Returns false, with all positions reset to 0, after the last combination.
 fn advance(at: &mut [usize], indices: &[(usize, Vec<i128>)]) -> bool {
     for (position, (_, list)) in at.iter_mut().zip(indices).rev() {
         *position += 1;

@@ -22,7 +22,8 @@ use super::strides::StrideSource;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan, Fix};
 
-/// Context of a layout that the prover refused: its axes, and the texts in the manifest that define it.
+/// Context of a layout that the prover refused, from which its diagnostic is made: the tensor's axes and symbols, and
+/// the texts in the manifest that define the layout.
 pub(super) struct RefusalContext<'a> {
     pub(super) tensor: &'a str,
     pub(super) logical: &'a [Axis],
@@ -33,7 +34,8 @@ pub(super) struct RefusalContext<'a> {
     pub(super) strides: Option<&'a StrideSource>,
     /// Last text of the layout in a foreign notation; `None` if there is none.
     pub(super) foreign: Option<&'a ForeignText>,
-    /// Steps of the layout, to apply them with other facts for advice; `None` for a layout without steps in a manifest.
+    /// Steps of the layout, which advice applies again under other facts of the symbols; `None` for a layout without
+    /// steps in a manifest.
     pub(super) recipe: Option<LayoutSource<'a>>,
     /// Location of the layout's node, or of the tensor's name if it has none.
     pub(super) place: FileSpan,
@@ -142,8 +144,9 @@ fn collision(
     error.witness(vec![first.to_vec(), second.to_vec()])
 }
 
-/// (Name of the axis, divisor n) if `lost`, the digits that no item of the map determines, has only `axis // n`, and
-/// the item that reads the axis is `axis % n`, as for a ring buffer of n elements. `None` for other faults.
+/// Pair `(axis, n)` for a map that stores `axis` as in a ring buffer of `n` elements: the item that reads the axis is
+/// `axis % n`, and `axis // n` is the only digit in `lost`. `lost` has the digits of logical indices that the layout
+/// does not determine. `None` for any other map.
 fn ringed<'a>(context: &RefusalContext<'a>, lost: &[UndeterminedDigit]) -> Option<(&'a str, i128)> {
     let site = context.site.filter(|site| site.direct && context.strides.is_none())?;
     let [digit] = lost else { return None };
@@ -238,8 +241,9 @@ fn blame(
 /// Help for strides with which two elements share a slot.
 const OVERLAP: &str = "make each stride larger than the span of the smaller ones";
 
-/// Text at fault if no map of the layout is: the strides if there are any, otherwise a text in a foreign notation,
-/// otherwise the whole layout. `lost` are the digits of logical indices that the layout does not determine.
+/// Text at fault in a layout whose maps are not at fault: the strides if the layout gives strides, otherwise the text
+/// in a foreign notation if there is one, otherwise the whole layout. `lost` are the digits of logical indices that the
+/// layout does not determine.
 fn blame_text(context: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> Culprit {
     let label = drops(context, lost);
     if let Some(StrideSource { place, apart, .. }) = context.strides {
@@ -291,8 +295,8 @@ fn is_sum(text: &str) -> bool {
     text.contains('+') && !text.contains(['&', '^'])
 }
 
-/// Label `drops c // 4` for the first digit in `lost` that is a digit of an axis's index, neither offset nor reversed;
-/// empty if there is none.
+/// Label such as `drops c // 4`, with the first digit in `lost` that is taken from the index of an axis itself, not
+/// from the index plus a constant or from the reversed index. Empty if there is no such digit.
 fn drops(context: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> String {
     let digit = lost.iter().find(|digit| digit.plain);
     let name = digit.and_then(|digit| context.logical.get(digit.axis));
@@ -302,8 +306,10 @@ fn drops(context: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> String {
     }
 }
 
-/// Items to insert in the map of `site` so that it determines all logical indices: one for each digit in `lost` of an
-/// axis that an item reads, and one for each axis in `unread`, the positions of axes that no item reads.
+/// Items to insert in the map of `site` so that it determines the logical indices: one for each digit in `lost` whose
+/// axis an item reads, and one for each axis in `unread`. `lost` are the digits that the map does not determine; those
+/// of an index plus a constant or of a reversed index get no item. `unread` are the positions of the axes that no item
+/// reads.
 fn missing(
     site: &AppliedMap,
     logical: &[Axis],
@@ -340,8 +346,8 @@ fn reads(item: &MapItem, axis: usize) -> bool {
     item.index.mentions(&|var| matches!(var, Var::Storage(k) if usize::try_from(k) == Ok(axis)))
 }
 
-/// (Text of the digit `digit` of the axis `name`, noun for it): (`c // 4`, "the quotient"), (`c % 4`, "the remainder"),
-/// (`c // 4 % 8`, "the digit").
+/// Pair `(text, noun)` for the digit `digit` of the axis `name`: (`c // 4`, "the quotient"), (`c % 4`, "the
+/// remainder"), or (`c // 4 % 8`, "the digit").
 fn digit_text(name: &str, digit: &UndeterminedDigit) -> (String, &'static str) {
     match (digit.weight, digit.count, digit.top) {
         (1, Some(count), false) => (format!("{name} % {count}"), "the remainder"),

@@ -1,4 +1,5 @@
-//! Attributes that the steps of a layout set besides index maps, and the texts of the layout for diagnostics.
+//! Attributes of a layout that its steps set in addition to its index map, such as an alignment. The texts that
+//! diagnostics of the layout are located at are kept with them.
 
 use std::sync::Arc;
 
@@ -38,7 +39,8 @@ pub(super) struct ForeignText {
     pub(super) names: Vec<String>,
 }
 
-/// Attributes of a layout that its steps set, and the texts of the layout for diagnostics.
+/// Attributes of a layout that its steps set, such as the alignment, with the texts that diagnostics of the layout are
+/// located at.
 #[derive(Debug, Default)]
 pub(super) struct LayoutAttributes {
     pub(super) alignment: Option<u64>,
@@ -46,7 +48,8 @@ pub(super) struct LayoutAttributes {
     pub(super) swizzle_alignment: u64,
     pub(super) fill: Option<(FillItem, Arc<str>)>,
     pub(super) padding: Option<(PaddingRule, FileSpan)>,
-    /// Remarks on deviations from the tool that defines a foreign notation, each as (span, remark).
+    /// Pairs `(span, remark)`: `remark` states where layoutc deviates from the tool that defines the foreign notation
+    /// of the text at `span`.
     pub(super) remarks: Vec<(FileSpan, Remark)>,
     /// Number of the memory space `S(n)` in an XLA layout text, with its span; `None` if there is none.
     pub(super) memory_space: Option<(FileSpan, i128)>,
@@ -61,8 +64,9 @@ pub(super) struct LayoutAttributes {
 }
 
 impl LayoutAttributes {
-    /// Padding warning `warning` with help on a probable mistake of the layout: strides that count bytes, or a quotient
-    /// and a remainder with different divisors in a map. Unchanged if there is neither.
+    /// Padding warning `warning` with help on a probable mistake in the layout: strides that count bytes in place of
+    /// elements, or a map with a quotient and a remainder by different divisors, as `c // 4, c % 3`. Unchanged if the
+    /// layout has neither.
     pub(super) fn with_literal_help(&self, mut warning: Diagnostic) -> Diagnostic {
         if let Some(text) = self.strides.as_ref().and_then(|strides| strides.bytes.as_ref()) {
             warning

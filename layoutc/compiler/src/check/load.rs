@@ -1,5 +1,5 @@
-//! Loading of the requested manifests and all that they import by `use`; each is read and parsed once. Paths →
-//! [`ManifestSet`].
+//! Loading of the requested manifests and of the manifests that they import by `use`; each is read and parsed once.
+//! Paths → [`ManifestSet`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use crate::manifest::{
 /// Maximum size of a manifest, in bytes. A larger one is refused.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// Parsed manifests in loading order, each after the manifests that it uses, with the position of each by its
-/// normalized path.
+/// Loaded manifests. `all` lists them, each after the manifests that it uses. `by_path` maps the normalized path of a
+/// manifest to its position in `all`.
 #[derive(Debug, Default)]
 pub(super) struct ManifestSet {
     by_path: BTreeMap<String, usize>,
@@ -52,7 +52,8 @@ impl ManifestSet {
         self.all.get(file).map_or(&[], |loaded| &loaded.uses)
     }
 
-    /// Positions of the manifests that the one at position `file` uses, directly or indirectly, and `file` itself.
+    /// Positions of the manifests on which the manifest at position `file` depends: its own position, and those of the
+    /// manifests that it uses, directly or indirectly.
     pub(super) fn closure(&self, file: usize) -> BTreeSet<usize> {
         let mut closure = BTreeSet::new();
         let mut open = vec![file];
@@ -69,8 +70,9 @@ impl ManifestSet {
     }
 }
 
-/// Loads the manifests at `paths` and all that they use. Returns those that can be read, and the diagnostics of reading
-/// and parsing.
+/// Loads the manifests at `paths` and those that they use, directly or indirectly. Returns the pair
+/// `(manifests, diagnostics)`: `manifests` are those that can be read, `diagnostics` has the errors of reading and
+/// parsing.
 pub(super) fn load(host: &CompileEnv<'_>, paths: &[String]) -> (ManifestSet, Vec<Diagnostic>) {
     let parsed = parse_all(host, paths);
     let mut loader = ManifestLoader {
@@ -194,7 +196,7 @@ fn parse(host: &CompileEnv<'_>, path: &str) -> ParseOutcome {
 struct ManifestLoader {
     parsed: BTreeMap<String, ParseOutcome>,
     files: ManifestSet,
-    /// `use` items that close a cycle; each is reported as an error, and its manifest is not imported there.
+    /// `use` items that close a cycle. Each is reported as an error, and imports nothing.
     cuts: CycleCuts,
     /// Paths of the files that are being loaded, outermost first.
     open: Vec<String>,
@@ -260,8 +262,8 @@ impl ManifestLoader {
     }
 }
 
-/// Path of the manifest that a `use` of `wanted` in the manifest at `from` names; `None` if `wanted` is not a relative
-/// path.
+/// Normalized path of the manifest that the item `use "wanted"` imports into the manifest at `from`: `lib/b.kdl` for
+/// `wanted` `b.kdl` and `from` `lib/a.kdl`. `None` if `wanted` is not a relative path.
 pub fn used_path(from: &str, wanted: &str) -> Option<String> {
     (!is_outside(wanted)).then(|| resolve_relative(from, wanted))
 }
@@ -279,8 +281,8 @@ fn resolve_relative(from: &str, wanted: &str) -> String {
     }
 }
 
-/// Error for a manifest that cannot be read. `shown` is its path as in the `use` or the request, `path` the resolved
-/// one.
+/// Error at `place` for a manifest that cannot be read. `shown` is its path in the text of the `use` or in the request;
+/// `path` is the normalized path.
 fn unreadable(error: &LoadError, shown: &str, path: &str, place: FileSpan) -> Diagnostic {
     let (why, help) = match error {
         LoadError::NotFound => {

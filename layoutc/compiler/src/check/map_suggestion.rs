@@ -16,9 +16,9 @@ pub(super) struct Suggestion {
     pub(super) fix: Option<Fix>,
 }
 
-/// Fix for a map that gives two elements one slot: if `items`, the items that read the axes at fault, are a single item
-/// `a ^ b`, adds `b` as a further item (`a` if only `a` is a name), which determines the other operand. `None`
-/// otherwise.
+/// Fix for a map that gives two elements one slot because of an XOR. `items` are the items that read the axes at fault;
+/// the fix applies if they are a single item `a ^ b`. It adds the operand `b` (`a` if only `a` is a name) as a further
+/// item, so that both operands are determined. `None` otherwise.
 pub(super) fn xor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
     let [item] = items else { return None };
     let k = site.parsed.items.iter().position(
@@ -34,9 +34,10 @@ pub(super) fn xor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Su
     Some(Suggestion { help, fix: Some(Fix { place: items_place(site), text: items }) })
 }
 
-/// Fix for a map that gives two elements one slot: if `items`, the items that read the axes at fault, are a single
-/// product `a * b` of axes, replaces it by the row-major index `a * extent + b`. `None` otherwise. The tuple is the
-/// logical axes and the symbols of the tensor.
+/// Fix for a map that gives two elements one slot because of a product of axes. `items` are the items that read the
+/// axes at fault; the fix applies if they are a single product `a * b` of two axes. It replaces the product by the
+/// row-major index `a * extent + b`, where `extent` is the extent of `b`. `None` otherwise. The first argument is the
+/// pair (logical axes, symbols) of the tensor.
 pub(super) fn product_suggestion(
     (logical, symbols): (&[Axis], &[Symbol]),
     site: &AppliedMap,
@@ -61,8 +62,8 @@ pub(super) fn product_suggestion(
     Some(Suggestion { help, fix: Some(Fix { place, text }) })
 }
 
-/// Fix for a quotient and a remainder of one expression with different divisors among `items`, which are items of the
-/// map of `site`: `c // 4, c % 4` for `c // 4, c % 3`. `None` if `items` has none.
+/// Fix for a quotient and a remainder of one expression by different divisors: `c // 4, c % 4` for `c // 4, c % 3`.
+/// `None` if `items`, items of the map of `site`, have no such pair.
 pub(super) fn divisor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
     let asts: Vec<&IndexAst> = site
         .parsed
@@ -96,8 +97,8 @@ pub(super) fn divisor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Optio
     })
 }
 
-/// Help text for a quotient and a remainder of one expression with different divisors, `c // 4, c % 3`; `None` if the
-/// map has none.
+/// Help text for a map with a quotient and a remainder of one expression by different divisors, `c // 4, c % 3`; `None`
+/// if the map has no such pair.
 pub(super) fn one_divisor(site: &AppliedMap) -> Option<String> {
     divisor_suggestion(site, &site.map.items.iter().collect::<Vec<_>>()).map(|found| found.help)
 }
@@ -114,7 +115,7 @@ pub(super) fn items_place(site: &AppliedMap) -> FileSpan {
 /// Item that a suggestion inserts in a map.
 pub(super) struct MapInsertion {
     pub(super) text: String,
-    /// Noun for the item in the help: `the quotient`, or `it`.
+    /// Noun phrase for the item in help texts: `the quotient` for `c // 4`, or `it` for an item that is no digit.
     pub(super) kind: &'static str,
     pub(super) at: InsertPoint,
 }

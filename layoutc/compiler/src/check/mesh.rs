@@ -70,8 +70,9 @@ impl ShardContext<'_> {
         FileSpan::new(self.file, span.clone())
     }
 
-    /// Axes of one shard of a tensor, and the sharding. `whole` are the axes of the tensor, `labels` the labels of
-    /// each, an empty list for an axis without.
+    /// Pair `(axes, sharding)`: `axes` are the axes of one shard of the tensor, `sharding` assigns mesh axes to the
+    /// tensor's axes and has the proof. `whole` are the axes of the whole tensor; `labels` has the labels of each axis,
+    /// an empty list for an axis without labels.
     ///
     /// # Errors
     /// `mesh::shard` and `name::unknown`; empty if the fault has been reported.
@@ -135,9 +136,9 @@ impl ShardContext<'_> {
         error.help("reduce the tensor or the mesh")
     }
 
-    /// (Name, mesh) that the `shard` item names; without a name, the only mesh with all axes that the item uses. `Err`
-    /// for an unknown name, and without a name if no mesh or several have the axes; empty if the fault has been
-    /// reported.
+    /// Pair (name, mesh) of the mesh that the `shard` item names. If it names none, the only mesh that has all axes
+    /// that the item uses. `Err` for an unknown name, and for an item without a name if the number of such meshes is
+    /// not 1; empty if the fault has been reported.
     fn mesh(&self) -> CheckResult<(&str, &Mesh)> {
         let meshes = &self.scope.meshes;
         let known = || meshes.keys().map(String::as_str).collect::<Vec<_>>();
@@ -201,8 +202,9 @@ impl ShardContext<'_> {
         })
     }
 
-    /// (Position in `mesh`, location) of each axis that `text`, such as `"x y"`, names, in textual order. `Err` for an
-    /// unknown axis, or if `text` names none.
+    /// Pairs `(position, location)`, one for each mesh axis that `text`, such as `"x y"`, names, in textual order.
+    /// `position` is that of the axis in `mesh`; `location` is the span of its name. `Err` for an unknown axis, or if
+    /// `text` names none.
     fn mesh_axes(
         &self,
         text: &SpannedText,
@@ -238,9 +240,10 @@ impl ShardContext<'_> {
         Ok(found)
     }
 
-    /// Proves that every element of a tensor with the axes `whole` is at one index of one shard, with the axes `part`:
-    /// splits each sharded axis into (number of the shard, index in the shard), and runs the layout prover. `parts` has
-    /// the number of shards along each axis; the verdict is `Padded` if the shards have more indices than the tensor.
+    /// Proves that every element of a tensor with the axes `whole` is at exactly one index of one shard with the axes
+    /// `part`. `parts` has the number of shards along each axis. The proof splits the index of each sharded axis into
+    /// (number of the shard, index in the shard), and runs the layout prover. The verdict is `Padded` if the shards
+    /// together have more indices than the tensor.
     fn prove_sharding(
         &self,
         whole: &[Axis],
@@ -270,8 +273,9 @@ impl ShardContext<'_> {
     }
 }
 
-/// Error for a tensor that is sharded, a ring, or has a domain, where whole tensors are needed; `None` for a whole
-/// tensor. `takes` starts the message: "a kernel requires".
+/// Error at `place` for the use of `tensor` in an operation that requires whole tensors, if `tensor` is sharded, a ring
+/// buffer, or restricted by conditions (`where`). `None` for a whole tensor. `takes` starts the message with the
+/// operation: "a kernel requires".
 pub(super) fn part_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Option<Diagnostic> {
     if tensor.ring.is_some() {
         return super::ring::ring_fault(tensor, takes, place);

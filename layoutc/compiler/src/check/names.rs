@@ -13,7 +13,8 @@ use crate::manifest::syntax::{
 };
 use crate::target::keywords::{C, Keywords};
 
-/// Diagnostics for names of a manifest that are reserved in a target language or collide in generated code.
+/// Diagnostics for the names in a manifest that are reserved in a target language, or that collide in generated code
+/// because they are equal or differ only in case.
 pub(super) fn check(manifest: &ManifestSyntax, config: &Config) -> Vec<Diagnostic> {
     let mut checker = NameChecker {
         file: &manifest.file,
@@ -89,8 +90,8 @@ struct NameChecker<'a> {
 }
 
 impl NameChecker<'_> {
-    /// Checks that the name of an item, described by `what` ("tensor"), is not reserved, unless the project sets a
-    /// prefix.
+    /// Checks that the name of an item is not reserved, unless the project sets a prefix for generated names. `what` is
+    /// the noun for the item in the message: "tensor".
     fn global(&mut self, name: &Identifier, what: &str) {
         if !self.is_prefixed {
             self.reserved(name, what);
@@ -104,9 +105,9 @@ impl NameChecker<'_> {
         );
     }
 
-    /// Checks the names of a graph. Its own name prefixes the generated types and functions, such as `NAME_run`, and
-    /// must not be reserved unless the project sets a prefix. Tensors and nodes become members of the generated
-    /// structures `NAME_buffers` and `NAME_operators`: their names must not be keywords, and the names of tensors must
+    /// Checks the names of a graph. Its own name prefixes the generated types and functions, such as `NAME_run`: it
+    /// must not be reserved, unless the project sets a prefix. Its tensors and nodes become members of the generated
+    /// structures `NAME_buffers` and `NAME_operators`: their names must not be keywords. The names of tensors must
     /// differ, also when case is ignored.
     fn graph(&mut self, graph: &GraphItem) {
         self.global(&graph.name, "graph");
@@ -127,8 +128,9 @@ impl NameChecker<'_> {
         }
     }
 
-    /// Checks the names of functions for kernels and instances: each must be unique, also among tensors and views, and
-    /// not reserved.
+    /// Checks the names of the functions that are generated for kernels and instances. Each must differ from the names
+    /// of the other functions, of tensors and of views, also when case is ignored. It must not be reserved, unless the
+    /// project sets a prefix for generated names.
     fn functions(&mut self, manifest: &ManifestSyntax) {
         let tensors = manifest.tensors.iter().map(|tensor| ("tensor", &tensor.name));
         let views = manifest.views.iter().map(|view| ("view", &view.name));
@@ -185,8 +187,8 @@ impl NameChecker<'_> {
         }
     }
 
-    /// Reports names that are equal, or equal except for case, as files and macros would collide. `what` is their noun
-    /// in the plural.
+    /// Reports each name in `names` that is equal to an earlier one when case is ignored: generated files or macros of
+    /// the two would collide. `what` is the noun for the names in the plural: "tensors".
     fn distinct(&mut self, names: &[&Identifier], what: &str) {
         let mut seen: BTreeMap<String, &Identifier> = BTreeMap::new();
         for name in names {

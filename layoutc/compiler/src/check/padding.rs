@@ -15,14 +15,15 @@ use crate::manifest::syntax::PaddingRule;
 use crate::model::Tensor;
 use crate::model::layout_names;
 
-/// Origin of the padding (slots without an element) that the steps of a layout add.
+/// Explanation of the padding (slots without an element) of a layout: the steps that add it.
 #[derive(Debug)]
 pub(super) struct PaddingOrigin {
-    /// True if steps account for the padding: `pad`, `align`, `strides`, a swizzle or a stated extent, or steps that
-    /// round up, such as `tile`, added all slots; false if a map may have added some.
+    /// True if the padding is intended: the layout has a step that states it (`pad`, `align`, `strides`, a swizzle or a
+    /// stated extent), or steps that round up, such as `tile`, account for all slots. False if a map may have added
+    /// slots.
     pub(super) is_explained: bool,
-    /// Span of the last step after which the layout has more slots than before, or which is a swizzle; `None` if there
-    /// is none.
+    /// Span of the last step that increases the number of slots, or of the swizzle step if that is later. `None` if the
+    /// layout has no such step.
     pub(super) grown: Option<FileSpan>,
     /// Period of the swizzle in elements if the step at `grown` is a swizzle; `None` otherwise.
     pub(super) swizzle_block: Option<i128>,
@@ -30,15 +31,17 @@ pub(super) struct PaddingOrigin {
 
 /// Functions that compute help about padding, called only if the help is shown.
 pub(super) struct PaddingAdvice<'a> {
-    /// Function that returns a help text with an order of the axes that needs fewer slots; `None` if there is none.
+    /// Function that returns a help text that suggests an order of the axes which needs fewer slots; `None` if there is
+    /// none.
     pub(super) order: &'a dyn Fn() -> Option<String>,
-    /// Function that returns a help text with facts of symbols under which the layout has no padding; `None` if there
-    /// are none.
+    /// Function that returns a help text that suggests facts of symbols under which the layout has no padding; `None`
+    /// if there are none.
     pub(super) facts: &'a dyn Fn() -> Option<String>,
 }
 
-/// Warnings about a tensor's padding; none if `rule` allows it, `Err` if `rule` forbids it. Without a rule, padding is
-/// a warning if no step explains it or if its fraction of the slots, 0 to 1, is above `warn_above`.
+/// Warnings about the padding of `tensor`. With a `rule` that allows padding there are none; with a `rule` that forbids
+/// it, padding is an `Err`. Without a rule, padding is a warning if neither the steps (see [`PaddingOrigin`]) nor tiles
+/// explain it, or if its fraction of the slots, from 0 to 1, exceeds `warn_above`.
 pub(super) fn check(
     tensor: &Tensor,
     rule: Option<&(PaddingRule, FileSpan)>,
@@ -50,7 +53,7 @@ pub(super) fn check(
     if layout.verdict() == Verdict::Bijective {
         return Ok(Vec::new());
     }
-    // A step inside a transform is not specific to this layout.
+    // A step inside a transform may be applied by other layouts too, so the whole layout is labeled.
     let whole = &tensor.places.layout;
     let inside = |place: &&FileSpan| {
         place.file == whole.file && whole.start <= place.start && place.end <= whole.end
@@ -117,9 +120,9 @@ fn share(layout: &Layout) -> Option<f64> {
     (slots > 0).then(|| (slots - elements) as f64 / slots as f64)
 }
 
-/// True if the layout has more slots than its storage indices can reach when each of their digits (`c // 4`, `c % 4`)
-/// takes all values of its extent, or if no such digits are found: then rounding up to tiles does not account for the
-/// padding.
+/// False if rounding up to tiles explains the padding of the layout: its storage indices are proven to reach all slots
+/// when each of their digits (`c // 4`, `c % 4`) takes all values of its extent. True otherwise. Storage indices that
+/// are not sums of digits are first simplified by [`straightened`].
 fn is_unexplained(layout: &Layout) -> bool {
     match layout.digits() {
         Some(digits) => {
@@ -132,8 +135,9 @@ fn is_unexplained(layout: &Layout) -> bool {
     }
 }
 
-/// True if the layout is not proven to have at most as many slots as its storage indices can reach; false on overflow.
-/// `digits` are the storage indices as weighted sums of digits, `extents` their extents.
+/// True unless it is proven that the layout has at most as many slots as its storage indices can reach when each digit
+/// takes all its values; false on overflow. `digits` are the storage indices as weighted sums of digits. An index that
+/// is a number in mixed radix, in digits that no earlier index has, reaches its whole extent in `extents`.
 fn is_beyond(layout: &Layout, digits: &Digits, extents: &[Expr]) -> bool {
     let facts = Facts::new(layout.symbols());
     let mut filled = Vec::new();
@@ -158,9 +162,11 @@ fn is_beyond(layout: &Layout, digits: &Digits, extents: &[Expr]) -> bool {
 /// Maximum number of digit forms that [`straightened`] tries for a layout; further ones are ignored.
 const MAX_ALTERNATIVES: usize = 64;
 
-/// Storage indices of the layout as sums of digits, with their extents, after operations that permute slots without
-/// adding any are replaced: a Hilbert curve by its row and column, `a ^ b` by `a` or `b`, `(a + b) % n` by `a % n` or
-/// `b % n`. One element for each combination that has digits; empty if none has.
+/// Pairs `(digits, extents)` of a layout whose storage indices contain operations that permute slots without adding
+/// any. `digits` are the storage indices as sums of digits after each such operation is replaced by a simpler one: a
+/// Hilbert curve by its row and column, `a ^ b` by `a` or by `b`, `(a + b) % n` by `a % n` or by `b % n`. `extents` are
+/// the extents of these indices. There is one pair for each combination of replacements that gives sums of digits, of
+/// at most [`MAX_ALTERNATIVES`] combinations that are tried.
 fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
     let mut alternatives: Vec<(Vec<Expr>, Vec<Expr>)> = vec![(Vec::new(), Vec::new())];
     for (index, axis) in layout.storage_map().iter().zip(layout.storage()) {
@@ -202,8 +208,9 @@ fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
     alternatives.into_iter().filter_map(as_digits).collect()
 }
 
-/// Alternatives of an index, each with every XOR replaced by one of its operands, and every sum modulo a number
-/// unchanged or replaced by one of its terms modulo the number; at most [`MAX_ALTERNATIVES`].
+/// Alternatives of an index: each XOR is replaced by one of its operands, and each `sum % n` either stays or is
+/// replaced by `term % n`, with one term of the sum. `(a ^ b) + c` has the alternatives `a + c` and `b + c`. At most
+/// [`MAX_ALTERNATIVES`]; further ones are ignored.
 fn straight(index: &Expr) -> Vec<Expr> {
     let one = |expr: &Expr| vec![expr.clone()];
     let mut alternatives = match index.node() {
@@ -236,7 +243,7 @@ fn straight(index: &Expr) -> Vec<Expr> {
     alternatives
 }
 
-/// Adds to `terms` the terms of a sum, without their signs: a and b for `a - b`.
+/// Adds the terms of `sum`, without their signs, to `terms`: `a` and `b` for `a - b`.
 fn put_terms(sum: &Expr, terms: &mut Vec<Expr>) {
     match sum.node() {
         ExprNode::Bin(BinOp::Add | BinOp::Sub, a, b) => {
@@ -248,8 +255,8 @@ fn put_terms(sum: &Expr, terms: &mut Vec<Expr>) {
     }
 }
 
-/// True if a weighted sum of digits is a mixed radix number: no constant, and each weight is the product of the extents
-/// of all digits with smaller weights.
+/// True if the weighted sum `form` is a number in mixed radix: it has no constant, and each weight is the product of
+/// the extents of all digits with smaller weights. An example is `8 * d0 + d1` if `d1` has extent 8.
 fn is_number(form: &LinearForm, digits: &Digits) -> bool {
     let mut terms: Vec<_> = form
         .terms

@@ -32,7 +32,8 @@ pub(super) fn axes(shape: &ShapeItem, record: Option<&RecordItem>) -> Vec<AxisIt
     axes
 }
 
-/// Number of the record's fields as an expression, and their names.
+/// Pair `(count, names)`: the number of the record's fields as a constant expression, and the names of the fields in
+/// order.
 pub(super) fn fields(record: &RecordItem) -> (Expr, Vec<String>) {
     let names: Vec<String> = record.fields.iter().map(|field| field.name.value.clone()).collect();
     (Expr::constant(i128::try_from(names.len()).unwrap_or(i128::MAX)), names)
@@ -45,7 +46,8 @@ pub(super) fn no_record(place: FileSpan) -> Diagnostic {
     error.help(format!("write `{FIELD} 64`, or a record: `dtype {{ x f32; y f32 }}`"))
 }
 
-/// Error, located at `place`, for an axis `field` if the fields of the record do not form an axis.
+/// Error, located at `place`, for an axis `field` in the shape of a tensor whose record is one element: its fields
+/// differ in type, count or alignment, so that they do not form an axis. The tuple is (path of the manifest, record).
 pub(super) fn no_axis(place: FileSpan, (file, record): (&Arc<str>, &RecordItem)) -> Diagnostic {
     let message = format!("the fields of this record do not form an axis `{FIELD}`");
     let error = Diagnostic::error(Code::DtypeRecord, message, place, "");
@@ -56,8 +58,8 @@ pub(super) fn no_axis(place: FileSpan, (file, record): (&Arc<str>, &RecordItem))
         .help(format!("remove `{FIELD}`; for a struct of arrays, declare a tensor per field"))
 }
 
-/// Checks that the axis of a record has one index for each field, and no other labels than the fields' names. The tuple
-/// is the file and the name of the axis, for the error.
+/// Checks the axis that stands for the fields of a record: its extent must be the number of fields, and its labels, if
+/// any, the names of the fields. The tuple is (path of the manifest, name of the axis), for the error.
 pub(super) fn fits(
     axis: &Axis,
     labels: &[String],

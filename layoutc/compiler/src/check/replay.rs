@@ -1,5 +1,5 @@
-//! Steps of a layout with their context ([`LayoutSource`]), which can be applied again to other axes or under other
-//! facts of the symbols, to find advice.
+//! Steps of a layout with their context ([`LayoutSource`]). Searches for advice apply the steps again, to other axes or
+//! under other facts of the symbols.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -55,7 +55,8 @@ pub(super) fn space(
     Ok(MemorySpace { name: name.clone(), bytes, alignment_bytes, xla })
 }
 
-/// Memory of a tensor, and the memory space if the tensor names one; global memory without a `memory` item.
+/// Pair `(memory, space)` for the `memory` item of a tensor: `memory` is the kind of memory, `space` the declared
+/// memory space that the item names, `None` if it names a built-in memory. `(Memory::Global, None)` without an item.
 ///
 /// # Errors
 /// `name::unknown`; empty if the space is invalid and has been reported.
@@ -86,7 +87,8 @@ pub(super) fn memory(
     Err(error.into())
 }
 
-/// Names of memories in other languages, as (name without surrounding `_`, name in manifests).
+/// Names of memories in other languages, as pairs (name, name in manifests). A name is in lower case, without the `_`
+/// at its start and end.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("constant", "constant"),
     ("cpu", "global"),

@@ -29,9 +29,9 @@ pub(super) fn step_place(step: &StepItem, error: &StepError, ground: StepScope<'
     ground.place(&span.unwrap_or_else(|| step.span.clone()))
 }
 
-/// Replaces the help of the fault `fault` of an `order` step by a corrected step, if `error` is an unknown axis without
-/// a suggestion, or omitted axes; other errors leave it unchanged. `names` are the words of the step, `axes` the axes
-/// that exist.
+/// Replaces the help of `fault`, the diagnostic of an `order` step, by the corrected step. Applies if `error` is an
+/// unknown axis for which no similar name is suggested, or the omission of axes; `fault` is unchanged for other errors.
+/// `names` are the axes that the step names, `axes` are all axes at this step.
 pub(super) fn with_order(
     fault: &mut Diagnostic,
     error: &StepError,
@@ -42,7 +42,8 @@ pub(super) fn with_order(
         axes.iter().map(String::as_str).filter(|axis| !names.contains(axis)).collect();
     match error {
         StepError::UnknownAxis { .. } if fault.fixes.is_empty() => {
-            // The most minor of the omitted axes comes first: another order than that of the shape.
+            // Each unknown name is replaced by an omitted axis, the most minor first, so that the order differs from
+            // that of the shape.
             let is_known = |name: &str| name == "..." || axes.iter().any(|axis| axis == name);
             let mut order: Vec<&str> = names
                 .iter()

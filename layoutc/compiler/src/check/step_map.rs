@@ -12,8 +12,9 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::manifest::syntax::SpannedText;
 
-/// Parses the map `text` over `axes`, and resolves its names in `ground` and under `facts` of the symbols. Returns the
-/// syntax tree and the index map; `Err` has all faults of names and rules.
+/// Parses the map `text` from the axes `axes`, and resolves its names in the scope `ground`; `facts` are the ranges of
+/// the symbols. Returns the pair (syntax tree, index map). `Err` has the syntax error, or all unknown names and all
+/// broken rules.
 pub(super) fn resolved(
     text: &SpannedText,
     axes: &[Axis],
@@ -44,8 +45,8 @@ pub(super) fn resolved(
     Ok((parsed, map))
 }
 
-/// Byte range of the extent that the map declares for the index at the byte range `index`, as `4` in `c // 4 : 4`;
-/// `None` if it declares none.
+/// Byte range of the extent that the map declares for one of its items: that of `4` in `c // 4 : 4`. `index` is the
+/// byte range of the item's index, here `c // 4`. `None` if the item declares no extent.
 pub(super) fn stated(map: &MapText, index: &Span) -> Option<Span> {
     map.items.iter().find_map(|item| match item {
         MapItemText::Expr { expr, extent: Some(extent), .. } if expr.span == *index => {

@@ -67,8 +67,8 @@ impl Recorder {
         self.tensor.as_ref().is_none_or(|wanted| wanted == tensor)
     }
 
-    /// Stores the steps of the tensor `tensor` of the manifest `file`, unless steps of the same tensor are stored
-    /// already.
+    /// Stores `steps` as the steps of the tensor `tensor` in the manifest at the path `file`. If the tensor has steps
+    /// already, these stay.
     pub(super) fn take(&self, file: &str, tensor: &str, steps: Vec<StepRecord>) {
         let mut all = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         all.entry((Arc::from(file), tensor.to_owned())).or_insert(steps);

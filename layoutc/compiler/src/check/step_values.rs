@@ -11,8 +11,9 @@ use crate::base::diagnostic::{CheckResult, Diagnostic};
 use crate::base::nearest::near_powers_of_two;
 use crate::manifest::syntax::IntegerExpr;
 
-/// Value of `bound`, which must be at least `least` and fit 64 bits for all values of the symbols, with names resolved
-/// in `ground`. `builder` provides the facts of the symbols, and the axes, which `bound` must not name.
+/// Value of `bound`. It must be at least `least` and fit 64 bits for all values of the symbols; anything else is an
+/// error. Names in `bound` are resolved in the scope `ground`. `builder` has the facts of the symbols, and the axes,
+/// which `bound` must not name.
 pub(super) fn at_least(
     bound: &IntegerExpr,
     least: i128,

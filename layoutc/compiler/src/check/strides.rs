@@ -7,22 +7,24 @@ use layoutc_algebra::symbol::Axis;
 use crate::base::diagnostic::{FileSpan, Fix};
 use crate::manifest::syntax::IntegerExpr;
 
-/// Strides that a layout gives, with suggested corrections.
+/// Strides that a layout gives explicitly, with corrections that diagnostics suggest.
 #[derive(Debug, Clone)]
 pub(super) struct StrideSource {
     /// Span of the strides in the manifest.
     pub(super) place: FileSpan,
-    /// Text of injective strides in the same notation, and the edit that writes them (`None` if it cannot be applied),
-    /// if the given strides may overlap; otherwise `None`.
+    /// Suggestion of injective strides, as a pair (text, edit): their text in the notation of the given strides, and
+    /// the edit that replaces the given strides by them, `None` if no edit can be applied. The whole is `None` if the
+    /// given strides are injective already, or symbolic.
     pub(super) apart: Option<(String, Option<Fix>)>,
-    /// Text of the step with strides in elements, if the given strides would be dense when counted in bytes; otherwise
-    /// `None`.
+    /// Text of a `strides` step with the strides in elements, if the given strides look like byte strides: they are
+    /// dense when they are counted in bytes. `None` for all other strides.
     pub(super) bytes: Option<String>,
 }
 
 impl StrideSource {
-    /// Creates the source for a `strides` step at `place`. `bounds` are its numbers, for an edit; `strides` are
-    /// injective ones to suggest, `None` if the given ones are injective or symbolic.
+    /// Creates the source for a `strides` step at `place`. `bounds` are the numbers of the step, which the suggested
+    /// edit replaces. `strides` are the injective strides to suggest, in elements; `None` if the given ones are
+    /// injective or symbolic.
     pub(super) fn step(
         place: FileSpan,
         bounds: &[IntegerExpr],
@@ -31,7 +33,7 @@ impl StrideSource {
         let apart = strides.map(|strides| {
             let written = joined(&strides, " ");
             let spans: Vec<_> = bounds.iter().map(IntegerExpr::span).collect();
-            // The edit would remove a comment between two strides.
+            // Adjacent strides are one space apart; otherwise the edit could remove a comment between them.
             let is_plain = spans.windows(2).all(|pair| pair[0].end + 1 == pair[1].start)
                 && bounds.iter().all(|bound| matches!(bound, IntegerExpr::Integer(_)));
             let ends = spans.first().zip(spans.last()).filter(|_| is_plain);

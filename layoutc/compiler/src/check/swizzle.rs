@@ -97,8 +97,8 @@ impl TmaSwizzleMode<'_> {
     }
 }
 
-/// Axis with stride 1: the last axis, or if the layout gives strides the last one of extent other than 1 with stride 1.
-/// `None` if there is none.
+/// Axis along which a swizzled row extends. Without explicit strides it is the last axis of the layout; with explicit
+/// strides, the last axis that has stride 1 and an extent other than 1. `None` if there is none.
 fn row(builder: &LayoutBuilder) -> Option<&Axis> {
     let axes = builder.axes();
     let Some(strides) = builder.element_strides() else { return axes.last() };

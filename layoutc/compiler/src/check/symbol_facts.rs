@@ -1,5 +1,5 @@
-//! Advice on symbols: searches for a fact, such as `multiple=4`, with which a refused layout is valid, among facts that
-//! the numbers in the layout suggest.
+//! Advice on symbols: if a layout is refused, searches for a fact of a symbol, such as `multiple=4`, under which the
+//! layout is valid. The numbers in the layout suggest the facts that are tried.
 
 use std::collections::BTreeSet;
 
@@ -27,9 +27,10 @@ pub(super) enum SymbolFact {
     Max(i128),
 }
 
-/// Help text with the first candidate fact for which `trial` returns `Proven`, called with the symbols and the added
-/// fact. `None` if there is none, after [`MOST_TRIALS`], or once a trial is `Costly`. `numbers` are the integers in the
-/// layout's steps; `hints` are facts to try first, each as (position of the symbol, fact).
+/// Help text with the first candidate fact under which a refused layout is valid. `trial` is called with the symbols,
+/// to which the candidate is added; the layout is valid if it returns `Proven`. `None` if no candidate is, after
+/// [`MOST_TRIALS`] calls, or once a call returns `Costly`. Candidates are the `hints`, each a pair (position of the
+/// symbol, fact), then those that `numbers`, the integers in the layout's steps, suggest.
 pub(super) fn advice(
     symbols: &[Symbol],
     numbers: &BTreeSet<i128>,
@@ -52,8 +53,9 @@ pub(super) fn advice(
     None
 }
 
-/// Candidate facts that the integers `numbers` of a layout suggest, in the order to try: multiples of one symbol or of
-/// all, then minima, then maxima. Each is a list of (position of the symbol, fact) that apply together.
+/// Candidates that the integers `numbers` of a layout suggest, in the order in which they are tried: multiples of one
+/// symbol, or of all symbols; then minima; then maxima. Each candidate is a list of pairs (position of the symbol,
+/// fact) that are added together.
 fn suggested(symbols: &[Symbol], numbers: &BTreeSet<i128>) -> Vec<Vec<(usize, SymbolFact)>> {
     let numbers: Vec<i128> = numbers.iter().copied().take(MOST_NUMBERS).collect();
     let pairs = |of: &dyn Fn(i128, i128) -> Option<i128>| -> BTreeSet<i128> {
@@ -75,8 +77,8 @@ fn suggested(symbols: &[Symbol], numbers: &BTreeSet<i128>) -> Vec<Vec<(usize, Sy
     all
 }
 
-/// Symbols with `facts` added. `None` if the facts add nothing, or leave a symbol fewer than 2 values (for a maximum,
-/// [`LEAST_VALUES`]).
+/// Symbols with `facts` added, each a pair (position of the symbol, fact). `None` if the facts change no symbol, or
+/// leave a symbol fewer values than 2 (after a maximum, than [`LEAST_VALUES`]).
 fn with(symbols: &[Symbol], facts: &[(usize, SymbolFact)]) -> Option<Vec<Symbol>> {
     let mut stronger = symbols.to_vec();
     for (k, fact) in facts {

@@ -23,14 +23,15 @@ pub struct TensorCache(Mutex<BTreeMap<Arc<str>, Arc<CachedManifest>>>);
 /// Blake3 hash, 32 bytes.
 type TextHash = [u8; 32];
 
-/// Key of a cached tensor: (hash of its text, true if it has views, true if its steps are recorded).
+/// Key of a cached tensor: (hash of the tensor's text, true if the tensor has views, true if its layout steps are
+/// recorded).
 type TensorCacheKey = (TextHash, bool, bool);
 
 /// Valid tensors of the last check of one manifest.
 #[derive(Debug)]
 struct CachedManifest {
-    /// Hash of all texts besides a tensor's own that its check reads: the items that tensors may refer to, and all used
-    /// manifests. If it changes, no tensor of the manifest is reused.
+    /// Hash of the texts that the check of a tensor reads in addition to its own text: the items that tensors may refer
+    /// to, and all used manifests. If it changes, no tensor of the manifest is reused.
     around: TextHash,
     tensors: BTreeMap<TensorCacheKey, Arc<CachedTensor>>,
 }
@@ -45,8 +46,8 @@ struct CachedTensor {
     named: Arc<[Range<usize>]>,
 }
 
-/// Access to the cache during the check of one manifest: `before` are the tensors of its last check, `None` if none may
-/// be reused; `around` and `named` are as in [`CachedManifest`] and [`CachedTensor`], for the current text.
+/// Access to the cache during the check of one manifest. `before` are the tensors of its last check, `None` if they
+/// must not be reused. `around` is as in [`CachedManifest`] and `named` as in [`CachedTensor`], for the current text.
 pub(super) struct CacheLookup<'a> {
     cache: &'a TensorCache,
     syntax: &'a ManifestSyntax,
@@ -125,7 +126,7 @@ impl CacheLookup<'_> {
     pub(super) fn store(&self, checked: &[CheckResult<CheckedTensor>]) {
         let mut tensors = BTreeMap::new();
         for (item, result) in self.syntax.tensors.iter().zip(checked) {
-            // The base of `like=` may have changed.
+            // The check of a tensor with `like=` depends on the text of another tensor, which the key does not include.
             let (None, Ok(tensor)) = (&item.like, result) else { continue };
             let key = self.key(item, tensor.builder.is_some(), tensor.recorded.is_some());
             let known = self.before.as_ref().and_then(|before| before.tensors.get(&key));

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Paths of the manifests that each manifest uses, by the path of the manifest, in textual order.
 pub(super) type UseGraph = BTreeMap<String, Vec<String>>;
 
-/// Uses that close a cycle: (path of the using manifest, path of the used one) with the paths on the cycle, from the
-/// used manifest to the using one.
+/// Uses that close a cycle: a map from the pair (path of the using manifest, path of the used manifest) to the paths of
+/// all manifests on the cycle, from the used manifest to the using one.
 pub(super) type CycleCuts = BTreeMap<(String, String), Vec<String>>;
 
-/// Uses to remove so that no cycle is left. The search in a cycle starts at the manifest whose path is first in byte
-/// order.
+/// Set of uses whose removal leaves no cycle. The search in each cycle starts at the manifest whose path is first in
+/// byte order, so that the result does not depend on the requested manifest.
 pub(super) fn cuts(uses: &UseGraph) -> CycleCuts {
     let mut cuts = CycleCuts::new();
     let mut open = cyclic_manifests(uses);
@@ -27,8 +27,8 @@ fn of<'a>(uses: &'a UseGraph, path: &str) -> impl Iterator<Item = &'a str> {
     uses.get(path).into_iter().flatten().map(String::as_str)
 }
 
-/// Manifests on cycles or on paths between cycles: those left after repeatedly removing manifests that use no remaining
-/// one or that no remaining one uses.
+/// Paths of the manifests that are on a cycle, or on a path from one cycle to another. They remain after manifests that
+/// use no remaining manifest, or that no remaining manifest uses, are removed until there are none.
 fn cyclic_manifests(uses: &UseGraph) -> BTreeSet<&str> {
     let mut left: BTreeSet<&str> = uses.keys().map(String::as_str).collect();
     loop {
@@ -42,7 +42,7 @@ fn cyclic_manifests(uses: &UseGraph) -> BTreeSet<&str> {
     }
 }
 
-/// Strongly connected component of `first` in the graph restricted to `among`.
+/// Paths in the strongly connected component of `first`, in the graph restricted to the manifests in `among`.
 fn cycle_of<'a>(
     uses: &'a UseGraph,
     first: &'a str,
@@ -57,7 +57,8 @@ fn cycle_of<'a>(
     forth.intersection(&back).copied().collect()
 }
 
-/// Manifests of `among` that are reachable from `first` by edges that `steps` returns, and `first` itself.
+/// Paths in `among` that are reachable from `first`, and `first` itself. `steps` returns the next manifests of a
+/// manifest.
 fn reached<'a>(
     first: &'a str,
     among: &BTreeSet<&'a str>,
@@ -73,11 +74,11 @@ fn reached<'a>(
     reached
 }
 
-/// Adds to `cuts` the uses that close a cycle in the component `circle`, the back edges of a depth-first search from
-/// `first`.
+/// Adds the uses that close a cycle in the strongly connected component `circle` to `cuts`: the back edges of a
+/// depth-first search from `first`.
 fn cut_cycle(uses: &UseGraph, first: &str, circle: &BTreeSet<&str>, cuts: &mut CycleCuts) {
     let mut seen: BTreeSet<&str> = BTreeSet::from([first]);
-    // The open manifests, each with its unvisited uses.
+    // Stack of the depth-first search: manifests whose uses are not all visited, each with its unvisited uses.
     let mut open: Vec<(&str, Vec<&str>)> = Vec::new();
     let inside = |path: &str| -> Vec<&str> {
         let mut all: Vec<&str> = of(uses, path).filter(|used| circle.contains(used)).collect();
@@ -120,7 +121,7 @@ mod tests {
     fn use_cycle_is_cut_before_its_first_manifest() {
         let circle: &[(&str, &[&str])] = &[("a", &["b"]), ("b", &["c"]), ("c", &["a"])];
         assert_eq!(found(circle), ["c>a: a b c"]);
-        // A user outside the cycle changes nothing.
+        // A manifest outside the cycle that uses one on the cycle does not change the cut.
         let outside: &[(&str, &[&str])] =
             &[("0", &["b", "z"]), ("a", &["b"]), ("b", &["c"]), ("c", &["a"]), ("z", &["c"])];
         assert_eq!(found(outside), ["c>a: a b c"]);

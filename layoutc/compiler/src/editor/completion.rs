@@ -43,8 +43,9 @@ pub struct CompletionProposal {
     pub detail: String,
 }
 
-/// Byte range of the unfinished word that ends at byte `offset` of the manifest at `path`, and the proposals to replace
-/// it, ordered by label. No proposals inside a comment or for an unknown path.
+/// Pair `(range, proposals)` for the cursor at byte `offset` of the manifest at `path`. `range` is the byte range of
+/// the unfinished word that ends at the cursor; each of the proposals, ordered by label, can replace it. There are no
+/// proposals inside a comment or for an unknown path.
 pub fn complete(
     known: &ProjectSnapshot,
     path: &str,
@@ -118,8 +119,8 @@ impl<'a> CompletionBuilder<'a> {
         self.typing.around.last().map(|node| node.name(self.text))
     }
 
-    /// Name of the node that encloses the parent node of the cursor; `None` if the parent is at the top level or the
-    /// cursor has no parent.
+    /// Name of the grandparent node of the cursor: the node whose block contains the node whose block contains the
+    /// cursor. `None` if there is no such node.
     fn above(&self) -> Option<&'a str> {
         let before = self.typing.around.len().checked_sub(2)?;
         self.typing.around.get(before).map(|node| node.name(self.text))
@@ -245,8 +246,8 @@ impl<'a> CompletionBuilder<'a> {
         }
     }
 
-    /// Adds the proposals inside a quoted string of a node called `name`: the names that its expressions may contain,
-    /// or the paths of manifests for `use`; none for a node without either.
+    /// Adds the proposals inside a quoted string that is an argument or property of a node called `name`. For an
+    /// expression they are the names that it may contain, for `use` the paths of manifests, and none otherwise.
     fn string(&mut self, name: &str) {
         match (name, self.parent()) {
             ("use", None) => self.manifests(),
@@ -292,8 +293,9 @@ impl<'a> CompletionBuilder<'a> {
         }
     }
 
-    /// Name of the enclosing top-level item, and the axes of its `shape` in the current text, which are empty for an
-    /// item without one; `None` at the top level.
+    /// Pair `(name, axes)` of the top-level item that encloses the cursor: the name that it declares, and the names of
+    /// the axes in its `shape` in the current text. `axes` is empty for an item without a shape. `None` at the top
+    /// level.
     fn shape(&self) -> Option<(String, BTreeSet<String>)> {
         let item = self.typing.around.first()?;
         let name = slice(self.text, item.args().next()?).to_owned();
@@ -308,8 +310,8 @@ impl<'a> CompletionBuilder<'a> {
         Some((name, axes))
     }
 
-    /// Adds the axes of the enclosing item: those of its `shape` in the current text and, for a tensor without errors
-    /// in the last check, those after each of its layout steps as recorded by that check.
+    /// Adds the axes of the enclosing item: the axes of its `shape` in the current text. If the item is a tensor that
+    /// had no errors in the last check, also the axes after each of its layout steps, as recorded by that check.
     fn axes(&mut self) {
         let Some((name, mut axes)) = self.shape() else { return };
         if let Some(model) = self.known.models.get(self.path)

@@ -94,8 +94,9 @@ pub fn closure<'f>(files: &'f EditorFiles, path: &str) -> BTreeMap<&'f str, &'f 
     seen
 }
 
-/// Declarations of all names of a kind that are visible in the manifest at `path`: its own, and for kinds that are
-/// shared those of the manifests that it uses directly or indirectly.
+/// Declarations of all names of kind `kind` that are visible in the manifest at `path`. They are the declarations in
+/// this manifest and, for a kind that [`is_shared`](NameKind::is_shared), those in the manifests that it uses, directly
+/// or indirectly.
 pub fn visible<'f>(files: &'f EditorFiles, path: &str, kind: NameKind) -> Vec<Declaration<'f>> {
     let mut found = Vec::new();
     for (from, file) in closure(files, path) {
@@ -108,8 +109,8 @@ pub fn visible<'f>(files: &'f EditorFiles, path: &str, kind: NameKind) -> Vec<De
     found
 }
 
-/// Declaration that a name in the manifest at `path` refers to: one in the same manifest, else the first by path in the
-/// manifests that it uses. `None` if there is none.
+/// Declaration of the name `mention`, which occurs in the manifest at `path`: one in this manifest, else the one in the
+/// used manifest whose path is first in alphabetical order. `None` if the name is not declared.
 pub fn declaration<'f>(
     files: &'f EditorFiles,
     path: &str,
@@ -122,8 +123,8 @@ pub fn declaration<'f>(
     found.iter().find(|d| d.path == path).or(found.first()).copied()
 }
 
-/// Occurrences of a declared name, including the declaration, in all manifests in which the name refers to that
-/// declaration; by manifest path.
+/// Occurrences of a declared name, including the one in the declaration, by the path of the manifest. A manifest is
+/// left out if the name refers to another declaration there.
 pub fn mentions_of<'f>(
     files: &'f EditorFiles,
     declaration: Declaration<'_>,

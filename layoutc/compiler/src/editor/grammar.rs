@@ -5,8 +5,9 @@ use crate::manifest::read::NOTATION_WORDS;
 
 const PAGE: &str = include_str!("../../../../book/src/grammar.md");
 
-/// Headings of the sections with a table of nodes: heading, name of the node in whose block the nodes occur, and name
-/// of the node around that.
+/// Sections of the page with a table of nodes, as triples (heading, parent, grandparent). `parent` is the name of the
+/// node in whose block the listed nodes occur; `grandparent` is the name of the node in whose block `parent` occurs.
+/// `None` at the top level.
 const SECTIONS: &[(&str, Option<&str>, Option<&str>)] = &[
     ("At the top", None, None),
     ("In a tensor", Some("tensor"), None),
@@ -35,7 +36,8 @@ fn section(heading: &str) -> &'static str {
     rest.split_once("\n## ").map_or(rest, |(text, _)| text)
 }
 
-/// Rows of the table below a heading: name of the node, and text of the row.
+/// Rows of the table below a heading, as pairs (node, row): the name of the node in the first column, and the text of
+/// the whole row.
 fn rows(heading: &str) -> Vec<(&'static str, &'static str)> {
     let row = |line: &'static str| Some((line.strip_prefix("| `")?.split_once('`')?.0, line));
     section(heading).lines().filter_map(row).collect()

@@ -13,8 +13,9 @@ pub struct AxisHint {
     pub text: String,
 }
 
-/// Inlay hints of the manifest at `path`, in the order of the text, from the last check; none for tensors with errors
-/// and for an unknown path. The steps of a transform have no hints, as the axes depend on the layout that applies it.
+/// Inlay hints of the manifest at `path`, in the order of the text, from the results of the last check. There are none
+/// for a tensor with errors, and for an unknown path. The steps of a transform have none, because their axes depend on
+/// the layout that applies the transform.
 pub fn hints(known: &ProjectSnapshot, path: &str) -> Vec<AxisHint> {
     let Some(model) = known.models.get(path) else { return Vec::new() };
     let mut found = BTreeMap::new();

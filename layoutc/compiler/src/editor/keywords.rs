@@ -5,7 +5,7 @@ use crate::machine::VectorIsa;
 use crate::manifest::read::{ITEMS, MEMORIES, NOTATION_WORDS, NodeScope};
 use crate::manifest::syntax::{ShapeRule, TypeRule};
 
-/// Documentation of a keyword: an example of its use, and a summary.
+/// Documentation of a keyword: its name, an example of its use, and a one-line summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct KeywordDoc {
     pub(super) name: &'static str,
@@ -165,8 +165,9 @@ const PROPERTIES: &[KeywordDoc] = words! {
     "triton" "triton=\"…\"" "a Triton linear layout"
 };
 
-/// Names of the nodes that may occur in the block of a node called `node`, which is itself in the block of `around`
-/// (`None` at the top level); empty for a node without a block. Without `node`, the keywords of top-level items.
+/// Names of the nodes that may occur in the block of a node called `node`; empty if `node` has no block. `around` is
+/// the name of the node in whose block `node` occurs, `None` at the top level. Without `node`, the keywords of
+/// top-level items.
 pub(super) fn nodes_in(node: Option<&str>, around: Option<&str>) -> &'static [&'static str] {
     let Some(node) = node else { return ITEMS };
     scope(node, around).map_or(&[], |scope| scope.words().0)
@@ -193,8 +194,8 @@ fn scope(node: &str, around: Option<&str>) -> Option<&'static NodeScope> {
     })
 }
 
-/// Keys of the properties that a node called `node` in the block of `around` may have; `around` is `None` at the top
-/// level. Empty for an unknown node.
+/// Keys of the properties that a node called `node` may have; empty for an unknown node. `around` is the name of the
+/// node in whose block `node` occurs, `None` at the top level.
 pub(super) fn properties_of(node: &str, around: Option<&str>) -> Vec<&'static str> {
     let own: &[&str] = match (node, around) {
         ("symbol", _) => &["min", "max", "multiple"],
@@ -220,8 +221,8 @@ pub(super) fn properties_of(node: &str, around: Option<&str>) -> Vec<&'static st
     own.to_vec()
 }
 
-/// Keywords that may be arguments of a node called `node`, or, if `key` is given, values of the node's property `key`;
-/// empty if there are none.
+/// Keywords that may be arguments of a node called `node`; with `key`, the keywords that may be values of its property
+/// `key`. Empty if there are none.
 pub(super) fn values_of(node: &str, key: Option<&str>) -> Vec<&'static str> {
     match (node, key) {
         ("memory", None) => MEMORIES.iter().map(|row| row.0).collect(),
@@ -249,8 +250,8 @@ pub(super) fn values_of(node: &str, key: Option<&str>) -> Vec<&'static str> {
     }
 }
 
-/// Documentation of the node `name` in the block of a node called `around`, or at the top level for `None`; `None` for
-/// an unknown node.
+/// Documentation of a node called `name`; `None` for an unknown node. `around` is the name of the node in whose block
+/// it occurs, `None` at the top level.
 pub(super) fn node(name: &str, around: Option<&str>) -> Option<&'static KeywordDoc> {
     let table = match around {
         None => TOP,

@@ -47,8 +47,8 @@ impl LineIndex {
         start..start + content.trim_end_matches(['\n', '\r']).len()
     }
 
-    /// Byte offset of a position. A position past the end of a line is clamped to that end, one past the last line to
-    /// the end of the text, and one inside a character to the start of that character.
+    /// Byte offset of a position. A position past the end of its line is clamped to the end of the line, and a line
+    /// past the last one to the end of the text. A position inside a character becomes the start of the character.
     pub fn offset(&self, text: &str, position: Position, encoding: PositionEncoding) -> usize {
         let line = usize::try_from(position.line).unwrap_or(usize::MAX);
         if line >= self.starts.len() {

@@ -9,7 +9,7 @@ use crate::manifest::read::NOTATION_WORDS;
 /// Kind of a name. Names of different kinds never conflict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NameKind {
-    /// Const or symbol, which expressions can refer to.
+    /// Const or symbol: a name of an integer in expressions.
     Value,
     /// Transform, which `layout NAME` and `apply NAME` refer to.
     Transform,
@@ -27,7 +27,7 @@ pub enum NameKind {
     Space,
     /// Device mesh, declared by a `mesh` item.
     Mesh,
-    /// Axis of a device mesh. Axes of several meshes with one name count as one name.
+    /// Axis of a device mesh. Axes of different meshes that have equal names count as one name.
     MeshAxis,
     /// Backend of graphs, declared by a `backend` item.
     Backend,
@@ -99,17 +99,18 @@ pub(super) fn words(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
     words
 }
 
-/// Names that are visible only inside one top-level item: the parameters of a transform, or the operands of a kernel,
-/// also inside an instance of the kernel.
+/// Names that are visible only inside one top-level item: the parameters of a transform in the transform, the operands
+/// of a kernel in the kernel and in its instances.
 #[derive(Default)]
 struct NameScope {
     /// Kind of `names`, parameter or operand; `None` if the item has no such names.
     own: Option<NameKind>,
     /// Name of the transform or kernel that declares `names`; empty outside of transforms, kernels and instances.
     owner: String,
-    /// Names of the item's parameters or operands.
+    /// Names of the parameters or operands.
     names: Vec<String>,
-    /// True in a kernel without `operands`, in which a name before `[` in an expression, `A[…]`, refers to a tensor.
+    /// True in a kernel without `operands`. A name before `[` in its expressions, as in `A[i]`, then refers to a
+    /// tensor.
     reads: bool,
 }
 
@@ -144,8 +145,8 @@ impl NameCollector<'_> {
         self.push(kind, "", spans, false);
     }
 
-    /// Records the name at `span` if it refers to a parameter or operand of the current item; returns false if it does
-    /// not.
+    /// Records a reference if the name at `span` is a parameter or operand of the current item, and returns true;
+    /// otherwise returns false.
     fn refer_own(&mut self, span: &Range<usize>) -> bool {
         let name = slice(self.text, span);
         let is_own = self.scope.names.iter().any(|own| own == name);
@@ -155,8 +156,9 @@ impl NameCollector<'_> {
         true
     }
 
-    /// Records a reference for every identifier in the expressions at `spans`: to a parameter or operand of the current
-    /// item, else to a tensor if the item reads elements and `[` follows, else to a const or symbol.
+    /// Records a reference for every identifier in the expressions at `spans`. A parameter or operand of the current
+    /// item comes first. In a kernel without `operands`, any other identifier before `[` is a tensor. All others are
+    /// consts or symbols.
     fn expressions<'r>(&mut self, spans: impl IntoIterator<Item = &'r Range<usize>>) {
         for span in spans {
             for word in words(self.text, span) {
@@ -263,8 +265,8 @@ impl NameCollector<'_> {
         }
     }
 
-    /// Records the names in a `layout` node: the transform and its parameters (`layout NAME block=8`), or the names in
-    /// its block of steps.
+    /// Records the names in a `layout` node. For `layout NAME block=8` they are the transform and its parameters, for a
+    /// layout with a block the names in its steps.
     fn layout(&mut self, node: &LenientNode) {
         self.apply(node);
         self.steps(node);
@@ -322,8 +324,10 @@ impl NameCollector<'_> {
         }
     }
 
-    /// Records the names in one directive of a loop schedule: in the sizes of a `split` or `tile`, the tensor and layout
-    /// of a `cache`, and the directives of a `schedule`.
+    /// Records the names in one directive of a loop schedule:
+    /// - `split`, `tile`: the names in the sizes
+    /// - `cache`: the tensor, and the names in the layout
+    /// - `schedule`: the names in its directives
     fn schedule(&mut self, node: &LenientNode) {
         match node.name(self.text) {
             "split" | "tile" => self.expressions(node.prop(self.text, "by")),

@@ -22,7 +22,7 @@ pub enum OutlineIcon {
     Event,
 }
 
-/// Item of a manifest, as an entry of the outline.
+/// Entry of the outline: a top-level item of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutlineItem {
     /// Name that the item declares; the name of the source tensor for a `convert` item.
@@ -37,8 +37,8 @@ pub struct OutlineItem {
     pub name_span: Range<usize>,
 }
 
-/// Outline entries for the top-level items of a manifest that have a name, except `use` items, in the order of the
-/// text.
+/// Outline entries for the top-level items of a manifest, in the order of the text. `use` items and items without a
+/// name have no entry.
 pub fn outline(file: &EditorFile) -> Vec<OutlineItem> {
     file.nodes.iter().filter_map(|node| item(&file.text, node)).collect()
 }

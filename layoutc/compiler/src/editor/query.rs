@@ -8,8 +8,8 @@ use super::keywords::{
 
 const QUERY: &str = include_str!("../../../../editors/tree-sitter/highlights.scm");
 
-/// Node keywords in the order of the highlight query, as pairs of a highlight capture (`keyword` or `function`) and the
-/// keywords that get it.
+/// Lists of node keywords in the order of the highlight query, as pairs (capture, keywords). `capture` is the highlight
+/// capture of the keywords, `keyword` or `function`.
 const LISTS: [(&str, &[KeywordDoc]); 6] = [
     ("keyword", TOP),
     ("keyword", TENSOR),
@@ -23,8 +23,8 @@ fn patterns() -> impl Iterator<Item = &'static str> {
     QUERY.split("\n\n").filter(|block| block.starts_with('('))
 }
 
-/// Words that the `#any-of?` predicate of a query pattern compares the capture `@capture` with; empty if the pattern
-/// has no such predicate.
+/// Words in the `#any-of?` predicate of a query pattern, with which it compares the text of the capture `@capture`.
+/// Empty if the pattern has no such predicate for `capture`.
 fn compared(pattern: &'static str, capture: &str) -> Vec<&'static str> {
     let Some((_, rest)) = pattern.split_once(&format!("(#any-of? @{capture}")) else {
         return Vec::new();
@@ -33,8 +33,8 @@ fn compared(pattern: &'static str, capture: &str) -> Vec<&'static str> {
     list.split('"').skip(1).step_by(2).collect()
 }
 
-/// Highlight capture of a query pattern, `keyword` or `function`, and the words that get it; `None` if the pattern
-/// highlights no list of words.
+/// Pair `(capture, words)` of a query pattern: the highlight capture, `keyword` or `function`, and the words that get
+/// it. `None` if the pattern highlights no list of words.
 fn coloured(pattern: &'static str) -> Option<(&'static str, Vec<&'static str>)> {
     let of = |colour| (colour, compared(pattern, colour));
     ["keyword", "function"].into_iter().map(of).find(|list| !list.1.is_empty())

@@ -19,7 +19,7 @@ pub enum RenameError {
         "`{0}` is not a name: names consist of ASCII letters, digits and `_`, and do not begin with a digit"
     )]
     Invalid(String),
-    /// The new name already denotes something of the same kind in a manifest that contains the old name.
+    /// The new name is declared already, for a name of the same kind, in a manifest that contains the old name.
     #[error("`{name}` is already declared in `{path}`")]
     Taken {
         /// New name, which is taken.
@@ -44,8 +44,8 @@ pub fn at<'f>(
         .ok_or(RenameError::Nothing)
 }
 
-/// Byte ranges to replace by the name `new`, in textual order, by manifest path: all occurrences of the name at byte
-/// `offset` of the manifest at `path`.
+/// Byte ranges that the text `new` replaces to rename the name at byte `offset` of the manifest at `path`: the ranges
+/// of all its occurrences, by the path of the manifest, in the order of the text.
 ///
 /// # Errors
 /// [`RenameError`]: no declared name is there, or `new` is invalid or taken.

@@ -1,55 +1,55 @@
-//! What templates see of the functions that move blocks; a part of the [model](super::model).
+//! Template model of the relayout primitives; a part of the [model](super::model).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cast_model::RunCast;
 
-/// The functions that pack, unpack and convert move blocks with.
+/// Relayout primitives that pack, unpack and convert call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Blocks {
-    /// Whether runs are copied.
+    /// True if runs are copied.
     pub runs: bool,
-    /// The transpositions of blocks, by the bytes of their elements.
+    /// Transposes of blocks, in ascending order of the element size in bytes.
     pub transposes: Vec<TransposeUnit>,
-    /// Whether runs become 0.
+    /// True if runs are set to 0.
     pub zeros: bool,
-    /// The conversions of runs and blocks, in order.
+    /// Conversion primitives of runs and blocks, in order.
     pub casts: Vec<RunCast>,
 }
 
-/// A transposition of blocks.
+/// Transpose of blocks with elements of one size.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TransposeUnit {
     /// Bytes of an element.
     pub bytes: u32,
-    /// The small numbers of rows or columns that blocks may have: of 2, 3, 4 and 8.
+    /// Small numbers of rows or columns with specialized transposes that blocks may have: a subset of 2, 3, 4 and 8.
     pub few: Vec<u32>,
-    /// Whether blocks may have fewer rows than a vector of 16 bytes has elements.
+    /// True if blocks may have fewer rows than a vector of 16 bytes has elements.
     pub few_rows: bool,
-    /// The longest vectors with which tiles are moved, in bytes: 0 where all blocks are of 2 or 4 rows or columns whose
-    /// elements alternate on the other side, 16 where others are of 3 in this way, else 64.
+    /// Bytes of the longest vectors that transpose tiles. 0 if each block has 2 or 4 rows or columns that are
+    /// interleaved on the other side. 16 if some of these blocks have 3 instead. 64 for any other block.
     pub tiles: u32,
-    /// Whether single blocks may be of a move that a second-level cache holds.
+    /// True if a single block may belong to a relayout that fits the L2 cache.
     pub near: bool,
-    /// Whether single blocks may be of a larger one.
+    /// True if a single block may belong to a relayout that exceeds the L2 cache.
     pub past: bool,
-    /// What one call transposes, in order.
+    /// Kinds of calls, in ascending order.
     pub calls: Vec<BlockCall>,
 }
 
-/// What one call transposes.
+/// Blocks that one call transposes.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum BlockCall {
-    /// A block.
+    /// Single block.
     One,
-    /// Several whose elements alternate.
+    /// Several blocks whose elements are interleaved.
     Alternating,
-    /// Several whose columns follow each other in the source.
+    /// Several blocks whose columns are consecutive in the source.
     Columns,
-    /// Several whose rows follow each other in the destination.
+    /// Several blocks whose rows are consecutive in the destination.
     Rows,
 }

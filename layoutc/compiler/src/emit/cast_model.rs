@@ -1,171 +1,175 @@
-//! What templates see of conversions of elements; a part of the [model](super::model).
+//! Template model of element conversions; a part of the [model](super::model).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A conversion of runs of elements.
+/// Conversion primitives of runs and blocks for one pair of element types.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunCast {
-    /// The conversion, as trees name it.
+    /// Conversion name, as in syntax trees: `f32_to_f16`.
     pub cast: String,
-    /// The element type that is read.
+    /// Element type of the source, in manifest notation.
     pub from: String,
-    /// The element type that is written.
+    /// Element type of the destination, in manifest notation.
     pub to: String,
-    /// What a buffer of the first holds.
+    /// Type of the source buffer's items.
     pub from_type: String,
-    /// What a buffer of the second holds.
+    /// Type of the destination buffer's items.
     pub to_type: String,
-    /// Bytes of an element that is read.
+    /// Bytes of a source element.
     pub from_bytes: u32,
-    /// Bytes of an element that is written.
+    /// Bytes of a destination element.
     pub to_bytes: u32,
-    /// Whether the nearest finite value is taken for what lies beyond.
+    /// True if a value that overflows becomes the nearest finite value.
     pub saturates: bool,
-    /// Whether runs are converted.
+    /// True if runs are converted.
     pub runs: bool,
-    /// What blocks are transposed of on the way.
+    /// Units of elements in which blocks are transposed and converted, one per distinct unit.
     pub transposes: Vec<RunTranspose>,
 }
 
-/// What stays together when a block is converted and transposed.
+/// Unit of adjacent elements that is transposed as one element while a block is converted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunTranspose {
-    /// How many elements.
+    /// Number of adjacent elements in the unit.
     pub together: u32,
-    /// Their bytes in the narrower of the two types.
+    /// Bytes of the unit in the narrower of the two element types.
     pub bytes: u32,
 }
 
-/// How the bits of a float are reached.
+/// Bit cast between a float and the integer of its width.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FloatBits {
-    /// The macro that guards the function.
+    /// Macro that guards the function.
     pub guard: String,
-    /// The function: it gives the same bits in another type.
+    /// Name of the function, whose result has the same bits as its argument.
     pub name: String,
-    /// What it takes: a float, or the integer that holds its bits.
+    /// Type of the argument: the float, or the integer with its bits.
     pub from: String,
-    /// What it gives: the other.
+    /// Type of the result: the other one of the two.
     pub to: String,
 }
 
-/// A conversion of an element into another type.
+/// Conversion of one element to another type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CastUnit {
-    /// The conversion, as trees name it: `f32_to_f16_saturate`.
+    /// Conversion name, as in syntax trees: `f32_to_f16_saturate`.
     pub cast: String,
-    /// The function that does it.
+    /// Name of the function.
     pub name: String,
-    /// The macro that guards it.
+    /// Macro that guards the function.
     pub guard: String,
-    /// What it gives, in a line.
+    /// Description of the result, on one line, for a comment.
     pub doc: String,
-    /// How it is computed: `parts`, `exact`, `wrap`, `clamp`, `from_integer`, `to_integer`, `widen`, `narrow`; or without branches, by sums
-    /// of floats: `to_integer_choice`, `widen_choice`, `narrow_choice`. `to_integer` has no branches either.
+    /// Algorithm: `parts`, `exact`, `wrap`, `clamp`, `from_integer`, `to_integer`, `widen`, `narrow`, or one that is
+    /// branch-free and computes with sums of floats: `to_integer_choice`, `widen_choice`, `narrow_choice`. `to_integer`
+    /// is branch-free too.
     pub form: String,
-    /// The two functions that `parts` calls one after another.
+    /// Two functions that `parts` calls, in order.
     pub parts: Vec<String>,
-    /// What is converted.
+    /// Source type.
     pub from: CastSide,
-    /// What comes out.
+    /// Destination type.
     pub to: CastSide,
-    /// The unsigned type that is computed in.
+    /// Unsigned type of the computation, of 32 or 64 bits.
     pub word: String,
-    /// The same with a sign.
+    /// Signed type of the same width as `word`.
     pub signed_word: String,
-    /// Its bits.
+    /// Bits of `word`: 32 or 64.
     pub word_bits: u32,
-    /// One less than the exponent field of a float of `from_integer` whose leading bit is the word's.
+    /// Exponent field, minus 1, of the float that `from_integer` makes of an integer with the highest bit of `word`
+    /// set.
     pub top_field: i64,
-    /// How many bits of the mantissa are rounded away.
+    /// Number of mantissa bits that are rounded away.
     pub dropped: u32,
-    /// How many bits `widen` gives to the mantissa.
+    /// Number of mantissa bits that `widen` adds.
     pub shift: u32,
-    /// Whether `widen` does nothing else.
+    /// True if `widen` only shifts, because both types have the same exponent bias.
     pub shift_only: bool,
-    /// The exponent field of the source that is the least of `narrow`'s destination.
+    /// Exponent field of the source that corresponds to the least normal exponent of `narrow`'s destination.
     pub least: i64,
-    /// What is taken for what lies beyond the finite floats, as a literal.
+    /// Bit pattern of a value that overflows, as a literal: infinity, NaN, or the greatest finite pattern.
     pub beyond: String,
-    /// Whether something may.
+    /// True if a value may overflow.
     pub may_overflow: bool,
-    /// The least number that `clamp`, `to_integer` and `to_integer_choice` leave as it is, where there are others.
+    /// Least source value that `clamp`, `to_integer` and `to_integer_choice` do not clamp; `null` if none is too small.
     pub low: Option<String>,
-    /// The greatest.
+    /// Greatest source value that these do not clamp; `null` if none is too great.
     pub high: Option<String>,
-    /// The result of `clamp` and `to_integer` below `low`; empty in other forms.
+    /// Result of `clamp` and `to_integer` for values below `low`; empty in other forms.
     pub low_result: String,
-    /// Their result above `high`; empty in other forms.
+    /// Result of `clamp` and `to_integer` for values above `high`; empty in other forms.
     pub high_result: String,
-    /// The function that gives the bits of an f32.
+    /// Function from an f32 to its bits.
     pub single_bits: String,
-    /// The function that makes an f32 of bits.
+    /// Function from bits to an f32.
     pub single_of_bits: String,
-    /// What lies between the exponents of the two types of `widen_choice` and `narrow_choice`, in place, as a literal.
+    /// Difference of the exponent biases of the two types of `widen_choice` and `narrow_choice`, shifted to the
+    /// exponent field of an f32, as a literal.
     pub rebias: String,
-    /// An f32: the least number above 0 of the source of `widen_choice`; the number whose last place is the least of the
-    /// destination of `narrow_choice`; the one whose last place is 1.
+    /// Float literal. `widen_choice`: least positive value of the source. `narrow_choice`: f32 whose last mantissa bit
+    /// is the least positive value of the destination. `to_integer_choice`: f32 whose last mantissa bit is 1.
+    /// `to_integer`: 0.5, of the source type.
     pub unit: String,
-    /// Its bits.
+    /// Bit pattern of `unit` as an f32, as a literal.
     pub unit_bits: String,
 }
 
-/// The element type on one side of a conversion.
+/// Element type of the source or the destination of a conversion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CastSide {
-    /// The type as the manifest calls it.
+    /// Element type in manifest notation.
     pub dtype: String,
-    /// The type of an element.
+    /// Element type in the language.
     pub element: String,
-    /// The unsigned type that holds its bits.
+    /// Unsigned type that holds the bits of an element.
     pub bits_type: String,
-    /// The function that gives the bits; empty where the element is its bits.
+    /// Function from an element to its bits; empty if an element is represented by its bits.
     pub to_bits: String,
-    /// The function that makes an element of bits; empty likewise.
+    /// Function from bits to an element; empty if an element is represented by its bits.
     pub of_bits: String,
-    /// All bits of an element, as a literal.
+    /// Mask of all bits of an element, as a literal.
     pub mask: String,
-    /// The greatest integer, as a literal.
+    /// Greatest value of an integer type, as a literal.
     pub most: String,
-    /// Whether integers have a sign.
+    /// True if an integer type is signed.
     pub signed: bool,
-    /// How floats look; `null` for integers.
+    /// Format of a float type; `null` for an integer type.
     pub float: Option<CastFloat>,
 }
 
-/// How floats of a type look.
+/// Format of a float type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CastFloat {
-    /// Bits of the mantissa.
+    /// Width of the mantissa field in bits.
     pub mantissa_bits: u32,
-    /// What is added to the exponent.
+    /// Exponent bias: the value of the exponent field for 2^0.
     pub bias: i64,
-    /// The position of the sign.
+    /// Bit position of the sign; 0 is the lowest bit.
     pub sign_shift: u32,
-    /// The greatest finite pattern, without sign, as a literal.
+    /// Greatest finite bit pattern without sign, as a literal.
     pub greatest: String,
-    /// The last pattern that is a number: infinity, or the greatest finite one.
+    /// Last bit pattern that is no NaN, as a literal: infinity, or the greatest finite pattern.
     pub last: String,
-    /// The pattern of a quiet NaN; for a type without NaN the greatest.
+    /// Bit pattern of a quiet NaN, as a literal; the greatest finite pattern if the type has no NaN.
     pub nan: String,
-    /// Whether the greatest exponent means infinity and NaN, as IEEE 754 has it.
+    /// True if the greatest exponent field encodes infinity and NaN, as in IEEE 754.
     pub ieee: bool,
-    /// Whether there is a NaN.
+    /// True if the type has a NaN.
     pub has_nan: bool,
-    /// Whether the pattern of minus zero is the NaN, and the only one.
+    /// True if the only NaN has the bit pattern of negative zero.
     pub unsigned_zero: bool,
 }
 
-/// What pack takes and unpack gives, where that is another element type.
+/// Element type that pack reads and unpack writes, if it differs from the tensor's own element type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PackFromUnit {
-    /// The element type as the manifest calls it.
+    /// Element type in manifest notation.
     pub dtype: String,
-    /// The type of what a buffer of them holds.
+    /// Type of the items of a buffer with this element type.
     pub in_buffer: String,
-    /// The function that makes an element of the tensor's type.
+    /// Function that converts an element to the tensor's element type.
     pub pack: String,
-    /// The function that makes one of this type.
+    /// Function that converts an element of the tensor to this element type.
     pub unpack: String,
 }

@@ -1,4 +1,4 @@
-//! What templates see of kernels and of the images that they read and write; a part of the [model](super::model).
+//! Template model of GPU kernels and the images that they access; a part of the [model](super::model).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,107 +7,108 @@ use super::model::Constant;
 use super::whole::Whole;
 use crate::emit::syntax::{Expr, Function};
 
-/// A tensor's memory as an image.
+/// Image that stores a tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImageUnit {
-    /// 2, or 3 for an array of images.
+    /// Rank: 2 for an image, 3 for an array of images.
     pub rank: u32,
-    /// How many elements share a texel: 4 scalars, or one element of four lanes.
+    /// Elements per texel: 4 for scalars, 1 for elements of four lanes.
     pub per_texel: u32,
-    /// The type of a texel's lanes where they are computed with: `float`, `int`, `uint`.
+    /// Type of a texel's lanes in arithmetic: `float`, `int`, `uint`.
     pub lane: String,
-    /// The scalar type of the elements, as the manifest calls it.
+    /// Scalar type of the elements, in manifest notation.
     pub scalar: String,
-    /// OpenCL's names of the channels' order and type, as constants.
+    /// OpenCL channel order and channel data type, as constants.
     pub formats: Whole<Vec<Constant>>,
-    /// The function that reads an element.
+    /// Function that reads an element.
     pub fetch: String,
-    /// The function that writes a texel.
+    /// Function that writes a texel.
     pub put: String,
 }
 
-/// A move of a whole tensor by kernels.
+/// Relayout or kernel of the manifest, executed by GPU kernels.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelsUnit {
-    /// Name, documentation and parameters of the whole; without a body.
+    /// Name, documentation and parameters of the whole operation; the body is empty.
     pub function: Whole<Function>,
-    /// A name for CUDA's stream that no parameter has.
+    /// Name for the CUDA stream parameter that differs from all other parameters.
     pub stream: String,
-    /// The functions that tell whether the symbols have promised values.
+    /// Conditions on the symbols that the caller promises.
     pub symbols_ok: Vec<Whole<Expr>>,
-    /// The kernels, in the order in which they run.
+    /// Kernels, in the order in which they run.
     pub kernels: Vec<KernelUnit>,
 }
 
-/// A function that turns words of elements: word `k` of the result has element `k` of each word.
+/// Function that transposes words of elements in registers: word `k` of the result has element `k` of each input word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnUnit {
-    /// What it is called.
+    /// Function name.
     pub name: String,
-    /// The type of integers as wide as an element.
+    /// Integer type as wide as an element.
     pub element: String,
-    /// The type of a word that is read.
+    /// Type of a word that is read.
     pub from: String,
-    /// The type of a word that is written.
+    /// Type of a word that is written.
     pub to: String,
-    /// How many words are read: the elements of one that is written.
+    /// Number of words read, which is the number of elements of each word written.
     pub rows: i64,
-    /// How many words are written: the elements of one that is read.
+    /// Number of words written, which is the number of elements of each word read.
     pub columns: i64,
 }
 
-/// One axis of a launch range.
+/// Axis of a launch range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RangeUnit {
-    /// A name for the number of items: `items`, or `columns`, `rows`, `layers`.
+    /// Name for the number of work items: `items`, or `columns`, `rows` and `layers`.
     pub name: String,
-    /// How many items there are, over the symbols.
+    /// Number of work items along the axis, as an expression over the symbols.
     pub items: Whole<Expr>,
-    /// Whether there may be none, for some values of the symbols.
+    /// True if the number of work items is 0 for some values of the symbols.
     pub may_be_none: bool,
-    /// Threads of a block.
+    /// Threads per block along the axis.
     pub threads: i64,
-    /// The number of the last of them, which rounds up: `(items + last_thread) / threads`.
+    /// Index of the last thread in a block: `threads - 1`. The number of blocks is `(items + last_thread) / threads`.
     pub last_thread: i64,
-    /// Blocks, where the items are known.
+    /// Number of blocks along the axis; `null` if the number of work items is not constant.
     pub blocks: Option<i64>,
 }
 
-/// The kernel for buffers that begin anywhere, beside one that moves several elements at once.
+/// Kernel for buffers of any alignment, beside a kernel that accesses several elements at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnalignedUnit {
-    /// Bytes that both buffers begin at a multiple of, for the other kernel.
+    /// Alignment in bytes that the other kernel requires of both buffers.
     pub alignment_bytes: i64,
-    /// The same less one: the bits of an address that are 0 then.
+    /// Mask of the address bits that are 0 in aligned buffers: `alignment_bytes - 1`.
     pub last_byte: i64,
-    /// What one work item does; its name ends in `_unaligned`.
+    /// Function that one work item executes; its name ends in `_unaligned`.
     pub function: Whole<Function>,
-    /// The axes of the launch range, the fastest first.
+    /// Axes of the launch range, fastest first.
     pub axes: Vec<RangeUnit>,
-    /// The range as constants.
+    /// Launch range as constants.
     pub constants: Whole<Vec<Constant>>,
-    /// Functions in place of constants that depend on symbols.
+    /// Functions in place of the constants that depend on symbols.
     pub counts: Vec<Whole<Function>>,
 }
 
-/// A kernel with its launch range.
+/// Kernel with its launch range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelUnit {
-    /// What one work item does.
+    /// Function that one work item executes.
     pub function: Whole<Function>,
-    /// The axes of the launch range, the fastest first.
+    /// Axes of the launch range, fastest first.
     pub axes: Vec<RangeUnit>,
-    /// Whether there is no item, whatever the symbols.
+    /// True if the launch range is empty for all values of the symbols.
     pub empty: bool,
-    /// The items of a work group, where they work together.
+    /// Work items per work group, if they cooperate; `null` otherwise.
     pub group: Option<i64>,
-    /// Whether there have to be as many groups as the range says; else any number gives the same.
+    /// True if the launch needs exactly the number of work groups of the range; false if any number has the same
+    /// result.
     pub each_group: bool,
-    /// What runs in its place where a buffer does not begin at a multiple of what is moved at once; `null` where
-    /// buffers begin anywhere.
+    /// Kernel for buffers that are not aligned to the vector accesses of this kernel; `null` if this kernel needs no
+    /// alignment.
     pub unaligned: Option<UnalignedUnit>,
-    /// The range as constants: `TEXTURE_PACK_GLOBAL_SIZE_0`; with `unaligned` also what buffers begin at a multiple of.
+    /// Launch range as constants: `TEXTURE_PACK_GLOBAL_SIZE_0`; with `unaligned` also the alignment of the buffers.
     pub constants: Whole<Vec<Constant>>,
-    /// Functions in place of constants that depend on symbols.
+    /// Functions in place of the constants that depend on symbols.
     pub counts: Vec<Whole<Function>>,
 }

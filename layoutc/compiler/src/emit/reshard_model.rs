@@ -1,4 +1,5 @@
-//! What templates see of tensors on many devices.
+//! Template model of sharded tensors, ring buffers and conversions between devices; a part of the
+//! [model](super::model).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,81 +8,83 @@ use crate::emit::model::AxisUnit;
 use crate::emit::syntax::{Function, Stmt};
 use crate::emit::whole::Whole;
 
-/// A tensor that is cut over a mesh.
+/// Sharding of a tensor over a mesh.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShardingUnit {
-    /// The name of the mesh.
+    /// Name of the mesh.
     pub mesh: String,
-    /// How many devices it has.
+    /// Number of devices in the mesh.
     pub devices: i64,
-    /// Its axes, major to minor.
+    /// Mesh axes, major to minor.
     pub mesh_axes: Vec<MeshAxisUnit>,
-    /// The axes of the whole tensor, outermost first; the unit's own are those of a part.
+    /// Axes of the whole tensor, outermost first; the tensor's own axes are those of a shard.
     pub whole: Vec<AxisUnit>,
-    /// For each of them the names of the mesh axes that cut it, major first.
+    /// Names of the mesh axes that each of these axes is sharded over, major first; empty for an axis that is not
+    /// sharded.
     pub cuts: Vec<Vec<String>>,
-    /// How many devices hold each element.
+    /// Number of devices that hold each element.
     pub replicas: i64,
-    /// Whether some indices of some parts lie beyond the tensor.
+    /// True if some indices of some shards are outside the tensor.
     pub uneven: bool,
-    /// `owner`, `holds`, `local`, `begin_n`, `length_n`, …, `global`.
+    /// Index functions: `owner`, `holds`, `local`, `begin_n`, `length_n`, …, `global`.
     pub functions: Vec<Whole<Function>>,
 }
 
-/// A tensor of which memory holds a ring.
+/// Ring buffer that holds a part of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RingUnit {
-    /// The position of the axis.
+    /// Position of the ring axis.
     pub axis: usize,
-    /// Its name.
+    /// Name of the ring axis.
     pub name: String,
-    /// How many of its indices are in memory.
+    /// Number of consecutive indices of the ring axis in memory.
     pub held: i64,
-    /// The axes of the whole tensor, outermost first; the unit's own are those in memory.
+    /// Axes of the whole tensor, outermost first; the tensor's own axes are those in memory.
     pub whole: Vec<AxisUnit>,
-    /// Where an element of the whole tensor lies.
+    /// Function that gives the offset of an element of the whole tensor in the ring.
     pub at: Whole<Function>,
 }
 
-/// An axis of a mesh.
+/// Axis of a mesh.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MeshAxisUnit {
-    /// Its name.
+    /// Axis name.
     pub name: String,
-    /// Devices along it.
+    /// Number of devices along the axis.
     pub size: i64,
-    /// From one device to the next along it.
+    /// Distance between neighbors along the axis, in device numbers.
     pub stride: i64,
 }
 
-/// A conversion between devices.
+/// Conversion between two shardings by messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReshardUnit {
-    /// The function.
+    /// Function name.
     pub name: String,
-    /// The position of the source in `tensors`.
+    /// Position of the source in `tensors`.
     pub from: usize,
-    /// The position of the destination in `tensors`.
+    /// Position of the destination in `tensors`.
     pub to: usize,
-    /// For each axis of the source its position in the destination.
+    /// Position in the destination of each source axis.
     pub axes: Vec<usize>,
-    /// How many devices take part.
+    /// Number of ranks that take part; ranks are device numbers.
     pub ranks: i64,
-    /// The mesh axes over which the source's parts are repeated.
+    /// Mesh axes over which the shards of the source are replicated.
     pub repeated: Vec<MeshAxisUnit>,
-    /// Whether places in both layouts are sums over the axes, so that MPI's types say them; else elements are copied
-    /// into messages.
+    /// True if the offsets in both layouts are sums over the axes, so that MPI datatypes describe the messages; false
+    /// if elements are copied to staging buffers.
     pub typed: bool,
     /// Bytes of an element.
     pub element_bytes: i64,
-    /// The most bytes that copies may take on a device, where that is said.
+    /// Limit on the staging buffers of one device, in bytes; `null` if the manifest states no limit.
     pub max_staging: Option<i64>,
-    /// The value of padding, where the destination has some that is filled.
+    /// Declaration of the constant `fill`, which is written to padding; `null` if the destination has no filled
+    /// padding.
     pub fill: Option<Whole<Stmt>>,
-    /// The fewest bytes that can be sent in all.
+    /// Lower bound on the bytes sent by all devices.
     pub least_bytes: i64,
-    /// The bytes that are sent in all; `null` where the devices are too many to look at every pair.
+    /// Bytes sent by all devices; `null` if the devices are too many to examine every pair.
     pub sent_bytes: Option<i64>,
-    /// The messages in all.
+    /// Number of messages of all devices; `null` as for `sent_bytes`.
     pub messages: Option<i64>,
 }

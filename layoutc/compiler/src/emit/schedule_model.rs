@@ -1,90 +1,90 @@
-//! What templates see of a solved graph.
+//! Template model of a graph's schedule; a part of the [model](super::model).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A graph as it is run.
+/// Schedule of a graph: buffers, operators and calls.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScheduleUnit {
-    /// The graph's name in the manifest.
+    /// Name of the graph in the manifest.
     pub name: String,
-    /// Its name in the code: prefix and name.
+    /// Identifier in the generated code: prefix and name.
     pub ident: String,
-    /// The same in upper case, for macros.
+    /// Identifier in upper case, for macros.
     pub upper: String,
-    /// What its plan costs, in bytes.
+    /// Cost of the schedule, in bytes.
     pub cost: u64,
-    /// No plan is cheaper than this.
+    /// Lower bound on the cost of any schedule, in bytes.
     pub lower_bound: u64,
-    /// The memory of its tensors.
+    /// Buffers of the graph's tensors.
     pub buffers: Vec<BufferUnit>,
-    /// The operators, which the caller brings.
+    /// Operators, which the caller implements.
     pub operators: Vec<OperatorUnit>,
-    /// What is done once, when constants are loaded.
+    /// Calls when constants are loaded, executed once, in order.
     pub load: Vec<CallUnit>,
-    /// What is done each time, in order.
+    /// Calls of each run, in order.
     pub run: Vec<CallUnit>,
 }
 
-/// The memory of a tensor in one layout.
+/// Buffer of a tensor in one layout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BufferUnit {
-    /// Its name, unique in the graph.
+    /// Buffer name, unique in the graph.
     pub name: String,
-    /// The type of what it holds.
+    /// Type of the buffer's items.
     pub element: String,
-    /// The layout as the manifest writes it.
+    /// Layout in manifest notation.
     pub layout: String,
-    /// How much memory it takes.
+    /// Bytes of the buffer.
     pub bytes: u64,
-    /// The macro for that.
+    /// Macro for the bytes of the buffer.
     pub bytes_name: String,
-    /// What becomes of it: `input`, `constant`, `loaded`, `between` or `output`.
+    /// Role: `input`, `constant`, `loaded`, `between` (an intermediate) or `output`.
     pub role: String,
-    /// What it is besides, without a byte being moved.
+    /// Aliases: other tensors or layouts with the same contents, for which no byte is copied.
     pub held: Vec<HeldUnit>,
 }
 
-/// Another tensor, or the same in another layout, that a buffer is too.
+/// Alias of a buffer: another tensor, or another layout of the same tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HeldUnit {
-    /// Its name, unique in the graph.
+    /// Alias name, unique in the graph.
     pub name: String,
-    /// The layout as the manifest writes it.
+    /// Layout in manifest notation.
     pub layout: String,
-    /// Whether the graph gives it.
+    /// True if the alias is an output of the graph.
     pub is_output: bool,
 }
 
-/// An operator.
+/// Operator of the graph.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OperatorUnit {
-    /// The node's name.
+    /// Name of the graph's node.
     pub name: String,
-    /// What it is, and the layouts of what it reads and writes.
+    /// Description of the operator with the layouts of its operands, for a comment.
     pub doc: String,
-    /// What it is handed: names that differ, and positions in the buffers; first what it reads.
+    /// Buffers that the operator reads, then those that it writes; parameter names are unique.
     pub params: Vec<ParamUnit>,
 }
 
-/// A buffer that an operator is handed.
+/// Parameter of an operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ParamUnit {
-    /// The parameter's name.
+    /// Parameter name.
     pub name: String,
-    /// The buffer's position.
+    /// Position of the buffer in `buffers`.
     pub buffer: usize,
-    /// Whether the operator writes it.
+    /// True if the operator writes the buffer.
     pub written: bool,
 }
 
-/// One call.
+/// Call of a conversion or an operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CallUnit {
-    /// The function of a conversion, or the name of an operator.
+    /// Function of the conversion, or name of the operator.
     pub name: String,
-    /// Whether it is an operator.
+    /// True if an operator is called.
     pub is_operator: bool,
-    /// The buffers that are handed over, in order.
+    /// Positions of the arguments in `buffers`, in order.
     pub buffers: Vec<usize>,
 }

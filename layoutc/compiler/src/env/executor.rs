@@ -1,4 +1,5 @@
-//! Executors that the algebra crate runs its proofs on: rayon threads, with proved properties kept in the result cache.
+//! Executors on which the algebra crate runs its proofs. They use rayon threads, and keep proven claims in the result
+//! cache.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,8 +8,8 @@ use rayon::prelude::*;
 
 use crate::env::{CacheKey, ResultCache};
 
-/// Executor that runs the parts of a proof on rayon threads. It stores results of expensive proofs in the given cache,
-/// and does not prove again what the cache has.
+/// Executor that runs the pieces of a proof in parallel on rayon threads. The cache stores the claims that expensive
+/// proofs have proven; such a claim is not proven again.
 pub(crate) struct RayonExecutor<'a>(pub(crate) &'a dyn ResultCache);
 
 fn key(question: &str) -> CacheKey {
@@ -29,7 +30,7 @@ impl Executor for RayonExecutor<'_> {
     }
 }
 
-/// Executor on rayon threads that also records if a proof had to enumerate many points.
+/// Executor on rayon threads that also records whether a proof had to enumerate many points.
 pub(crate) struct CostTrackingExecutor<'a> {
     threads: RayonExecutor<'a>,
     has_queried: AtomicBool,
@@ -40,8 +41,7 @@ impl<'a> CostTrackingExecutor<'a> {
         Self { threads: RayonExecutor(memo), has_queried: AtomicBool::new(false) }
     }
 
-    /// True if a proof needed an enumeration of enough points for the cache to be consulted, even if the cache had the
-    /// result.
+    /// True if a proof had to enumerate enough points for the cache to be consulted, also if the cache had the result.
     pub(crate) fn has_visited_many(&self) -> bool {
         self.has_queried.load(Ordering::Relaxed)
     }

@@ -1,5 +1,5 @@
-//! Environment of a compilation: source texts, a cache of earlier results, and a progress observer. None of them
-//! affects the results.
+//! Environment of a compilation: source texts, a cache of earlier results, and a progress observer. The cache and the
+//! observer do not affect the results.
 
 pub(crate) mod executor;
 pub mod sources;
@@ -74,7 +74,8 @@ impl CompileStage {
 pub trait Observer: Sync {
     /// Called when a unit of work begins on this thread.
     fn begin(&self);
-    /// Called when the unit of work that began last on this thread ends: `stage` of the manifest at path `item`.
+    /// Called on the same thread as [`Self::begin`] when that unit of work ends. `stage` is its stage, `item` the path
+    /// of its manifest.
     fn end(&self, stage: CompileStage, item: &str);
 }
 

@@ -1,10 +1,10 @@
-//! Axes of ONNX operators that their attributes name: the axes that are reduced, split, concatenated, normalized,
-//! removed or inserted.
+//! Axes that the attributes of an ONNX operator name: the axes that it reduces, splits, concatenates, normalizes,
+//! removes or inserts.
 
 use super::call::OnnxCall;
 use super::error::ShapeResult;
 
-/// Attributes of a node in the imported manifest that name its axes by letter.
+/// Attribute (`axis`, `axes` or both) by which a node of the imported manifest names axes by letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AxisAttribute {
     /// One axis in the attribute `axis`: `axis=C`.
@@ -15,9 +15,10 @@ pub(super) enum AxisAttribute {
     Both,
 }
 
-/// Manifest attributes that name an operator's axes, and the positions of the axes in `axis` or, for
-/// [`AxisAttribute::Both`], in `axes`, in the order of the parameter: axes of the first operand; for `Unsqueeze` and
-/// `Concat` of the result. `None` if the operator names no axes, or they are not constant or out of range.
+/// Pair `(attribute, positions)` for an operator that names axes. `attribute` is the manifest attribute that names
+/// them. `positions` are the positions of the axes, in the order of the ONNX parameter; for [`AxisAttribute::Both`] the
+/// axes of the attribute `axes` only. They count the axes of the first operand, for `Unsqueeze` and `Concat` of the
+/// first result. `None` if the operator names no axes, if its axes are not constant, or if an axis is out of range.
 pub(super) fn along(call: &OnnxCall<'_>) -> Option<(AxisAttribute, Vec<usize>)> {
     let op = call.node.op_type.as_str();
     let rank = call.shape(0).ok()?.len();

@@ -1,4 +1,4 @@
-//! Correspondences between the axes of an operator's operands and results, which follow from broadcasting or from the
+//! Correspondences between the axes of an operator's operands and results. They follow from broadcasting, and from the
 //! axes that the operator preserves.
 
 use super::axis_attributes::along;
@@ -7,27 +7,31 @@ use super::infer::is_broadcast;
 use super::network::{NetworkOperator, OnnxNetwork};
 use super::operator::{OnnxOperatorKind, WindowKind};
 
-/// Correspondence of the axes of one operand or result to the axes of the operator's reference tensor, the operand or
-/// result that has all axes.
+/// Correspondence of the axes of `tensor`, one operand or result of an operator, to the axes of the operator's
+/// reference tensor ([`AxisRelations::whole`]). `tensor` is a position in the network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AxisRelation {
     pub(super) tensor: usize,
     /// Position of the tensor among the operator's operands, from 0; `None` for a result.
     pub(super) slot: Option<usize>,
-    /// Corresponding axis of the reference tensor for each axis of the tensor, from 0; `None` for an axis without one.
+    /// Entry `k` is the position of the axis of the reference tensor to which axis `k` of the tensor corresponds;
+    /// `None` if it corresponds to no axis.
     pub(super) axes: Vec<Option<usize>>,
 }
 
-/// Axis correspondences of all tensors of an operator that accepts any layout.
+/// Correspondences of the axes of an operator's tensors to the axes of one of them, the reference tensor. Corresponding
+/// axes get the same letter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AxisRelations {
-    /// Position in the network of the reference tensor: the operand or result that has all axes.
+    /// Position in the network of the reference tensor: the first result of an elementwise operator, of `Concat`, of
+    /// `Expand` or of `Unsqueeze`; the first operand of any other operator.
     pub(super) whole: usize,
     pub(super) others: Vec<AxisRelation>,
 }
 
-/// Axis correspondences of an operator's tensors. `None` if the operator depends on the order of axes (windows except
-/// global pooling, transpositions, row-major operators), if its axes are not constant, or if ranks do not match.
+/// Correspondences of the axes of an operator's tensors. `None` for a window operator other than a global pooling, for
+/// a transposition, and for a row-major operator. `None` too if the operator's axes are not constant, or if the rank of
+/// a tensor differs from the number of its corresponding axes.
 pub(super) fn relations(
     network: &OnnxNetwork<'_>,
     operator: &NetworkOperator<'_>,
@@ -51,8 +55,8 @@ struct RelationBuilder<'s> {
     call: &'s OnnxCall<'s>,
 }
 
-/// Correspondence of `own` axes to the last axes of `whole` axes: `last(2, 3)` gives axes 1 and 2. `None` if `own` is
-/// greater.
+/// Correspondence of the axes of a tensor of rank `own` to the last axes of a tensor of rank `whole`: `last(2, 3)`
+/// gives axes 1 and 2. `None` if `own` is greater than `whole`.
 fn last(own: usize, whole: usize) -> Option<Vec<Option<usize>>> {
     let skipped = whole.checked_sub(own)?;
     Some((skipped..whole).map(Some).collect())
@@ -63,9 +67,9 @@ impl RelationBuilder<'_> {
         &self.operator.node.op_type
     }
 
-    /// Correspondences for an elementwise operator, whose first result is the reference tensor. In a broadcast operator
-    /// any operand may be broadcast. In other operators the first operand has the rank of the result, and further
-    /// operands are scalars or vectors along one axis.
+    /// Correspondences for an elementwise operator. The reference tensor is its first result. Operands of a broadcast
+    /// operator correspond to the last axes of the result. For other operators, the first operand must have the rank of
+    /// the result, and further operands are scalars or vectors along one axis. `None` if a rank does not fit.
     fn elementwise(&self) -> Option<AxisRelations> {
         let whole = *self.operator.outputs.first()?;
         let rank = self.network.rank(whole);
@@ -88,8 +92,9 @@ impl RelationBuilder<'_> {
         Some(AxisRelations { whole, others })
     }
 
-    /// Correspondence for operand `slot` of a broadcast operator: to the last axes of the result, or, before opset 7,
-    /// to the axes from the attribute `axis` on. `own` is the operand's rank, `rank` that of the result.
+    /// Axes of the result to which the `own` axes of operand `slot` of a broadcast operator correspond: the last `own`
+    /// of `rank` axes. Before opset 7, operand 1 with the attributes `broadcast=1` and `axis` corresponds to the axes
+    /// from `axis` on. `None` if the operand has more axes than the result has there.
     fn broadcast(&self, slot: usize, own: usize, rank: usize) -> Option<Vec<Option<usize>>> {
         let is_old = self.call.opset < 7 && self.call.integer("broadcast") == Some(1);
         match self.call.integer("axis").filter(|_| is_old && slot == 1) {
@@ -101,9 +106,10 @@ impl RelationBuilder<'_> {
         }
     }
 
-    /// Corresponding axis of the result for each of the `own` axes of an operand with slopes, scales or zero points;
-    /// `rank` is the result's rank. A scale or zero point of rank 1 corresponds to the axis in the attribute `axis`.
-    /// `None` if slopes have more axes than the result.
+    /// Axes of the result to which the `own` axes of an operand correspond that holds slopes, scales or zero points;
+    /// `rank` is the result's rank. Slopes correspond to the last axes (before opset 7: to axis 1). A scale or zero
+    /// point of rank 1 corresponds to the axis in the attribute `axis`, one of rank `rank` to all axes. `None` if there
+    /// are more slope axes than result axes.
     fn per_channel_axes(&self, own: usize, rank: usize) -> Option<Vec<Option<usize>>> {
         match self.op() {
             "PRelu" if self.call.opset < 7 => Some(vec![(rank > 1).then_some(1); own]),
@@ -162,8 +168,8 @@ impl RelationBuilder<'_> {
         Some(AxisRelations { whole, others })
     }
 
-    /// True if the vector has as many elements as the tensor has channels (extent of axis 1); both are positions in the
-    /// network.
+    /// True if the tensor `vector` has as many elements as the tensor `whole` has channels (the extent of its axis 1).
+    /// Both arguments are positions in the network.
     fn has_channels(&self, vector: usize, whole: usize) -> bool {
         let extent = |tensor: usize, k: usize| {
             self.network.tensors.get(tensor).and_then(|tensor| tensor.shaped.shape.get(k))

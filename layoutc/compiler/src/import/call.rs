@@ -26,7 +26,7 @@ impl ShapedTensor {
         Self { dtype, shape: Vec::new(), known }
     }
 
-    /// Tensor of the same element type and shape whose elements are unknown.
+    /// Copy of the tensor with its element type and shape, whose elements are unknown.
     pub(super) fn unknown(&self) -> Self {
         Self::new(self.dtype, self.shape.clone())
     }
@@ -100,8 +100,8 @@ impl<'a> OnnxCall<'a> {
         }
     }
 
-    /// Axis in the attribute `axis`, or `default` if the attribute is missing, counted from 0; negative values count
-    /// from the end of `rank` axes. An error if the axis is out of range.
+    /// Position, from 0, of the axis in the attribute `axis`, or of `default` if the attribute is missing. A negative
+    /// axis counts from the end: -1 is the last of `rank` axes. An error if the axis is out of range.
     pub(super) fn own_axis(&self, default: i64, rank: usize) -> ShapeResult<usize> {
         Self::axis(self.integer("axis").unwrap_or(default), rank)
     }
@@ -132,7 +132,8 @@ impl<'a> OnnxCall<'a> {
         }
     }
 
-    /// Axes counted from 0, in the given order; an error if an axis is out of range or occurs twice.
+    /// Positions of axes, from 0, in the given order. A negative axis counts from the end: `[0, -1]` of rank 3 gives
+    /// `[0, 2]`. An error if an axis is out of range or occurs twice.
     pub(super) fn axes(axes: &[i64], rank: usize) -> ShapeResult<Vec<usize>> {
         let mut found = Vec::new();
         for axis in axes {

@@ -43,8 +43,8 @@ fn value(text: &str) -> OnnxValue {
     list.map_or_else(|_| OnnxValue::Word(text.to_owned()), OnnxValue::Integers)
 }
 
-/// Default values of a convolution or pooling operator: strides and dilations 1, pads 0, the kernel's shape from the
-/// filter; empty for other operators.
+/// Default values of the attributes of a convolution or pooling operator: strides and dilations 1, pads 0, the kernel's
+/// shape from the filter. Empty for other operators.
 fn windows(call: &OnnxCall<'_>) -> Vec<(&'static str, OnnxValue)> {
     let op = call.node.op_type.as_str();
     let has_filter = match op {

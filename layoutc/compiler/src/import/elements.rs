@@ -8,7 +8,8 @@ use crate::base::dtype::Scalar;
 /// unknown.
 pub(super) const MAX_KNOWN: usize = 4096;
 
-/// Elements of a constant tensor in row-major order, of an integer or `bool` type, or of a float type.
+/// Elements of a constant tensor in row-major order. `Integers` holds elements of an integer type or `bool`, `Floats`
+/// those of a float type.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ConstantElements {
     Integers(Vec<i64>),
@@ -50,7 +51,7 @@ impl ConstantElements {
         })
     }
 
-    /// Elements of several tensors concatenated; `None` if both integers and floats occur.
+    /// Elements of several tensors concatenated in order; `None` if some tensors have integers and others floats.
     pub(super) fn chain(parts: &[&Self]) -> Option<Self> {
         let mut integers = Vec::new();
         let mut floats = Vec::new();
@@ -83,7 +84,7 @@ pub(super) fn whole(value: f64) -> Option<i64> {
     is_exact.then_some(value.trunc() as i64)
 }
 
-/// Value rounded to `f64` or `f32`; `None` for all other types.
+/// `value` rounded to the element type `dtype`, `f64` or `f32`; `None` for any other type.
 pub(super) fn rounded(value: f64, dtype: Scalar) -> Option<f64> {
     match dtype {
         Scalar::F64 => Some(value),
@@ -93,7 +94,7 @@ pub(super) fn rounded(value: f64, dtype: Scalar) -> Option<f64> {
     }
 }
 
-/// True if the value is in the range of the element type; false for types other than integers and `bool`.
+/// True if `value` is in the range of the element type `dtype`; false for a type other than integers and `bool`.
 pub(super) fn represents(dtype: Scalar, value: i64) -> bool {
     match dtype {
         Scalar::I64 => true,
@@ -161,8 +162,8 @@ pub(super) fn element_type_name(number: i64) -> String {
     }
 }
 
-/// Elements of a constant tensor with `count` elements. `None` if they are more than [`MAX_KNOWN`], not stored in the
-/// file, of a type other than integers, `bool`, `f32` and `f64`, or do not match `count`.
+/// Elements of a constant tensor with `count` elements. `None` if `count` exceeds [`MAX_KNOWN`], if the file does not
+/// store the elements or stores another number of them, or if the type is not an integer type, `bool`, `f32` or `f64`.
 pub(super) fn values(
     tensor: &proto::OnnxTensor,
     dtype: Scalar,

@@ -12,8 +12,9 @@ use crate::base::diagnostic::Diagnostic;
 /// Maximum number of open extents that are collected for the warning; further ones are ignored.
 const MAX_OPEN: usize = 1000;
 
-/// Checks that every dimension parameter (`sizes`) and every input name (`shapes`) that the options set occurs among
-/// the model's inputs; [`ImportError::InvalidOption`] for the first one that does not.
+/// Checks the names in the options against the model's inputs: a dimension parameter in `sizes` must occur in their
+/// shapes, and a name in `shapes` must be one of them. An error [`ImportError::InvalidOption`] for the first name that
+/// does not.
 pub(super) fn check_option_names(
     graph: &proto::OnnxGraph,
     options: &ImportOptions<'_>,
@@ -64,8 +65,8 @@ pub(super) fn dims(value: &proto::OnnxValueInfo) -> &[proto::OnnxDimension] {
     shape.map_or(&[], |shape| &shape.dim)
 }
 
-/// Extent that the model or an option sets. `None` if it is open: it has a dimension parameter that no option sets, or
-/// no value, 0 or -1.
+/// Extent of an axis that the model declares, or that an option sets for its dimension parameter. `None` if the extent
+/// is open: its dimension parameter has no value in the options, or the extent is missing, 0 or -1.
 pub(super) fn size(dim: &proto::OnnxDimension, options: &ImportOptions<'_>) -> Option<u64> {
     if let Some(name) = dim.dim_param.as_ref().filter(|name| !name.is_empty()) {
         return options.sizes.iter().find(|(known, _)| known == name).map(|(_, size)| *size);
@@ -93,9 +94,10 @@ pub(super) fn declared<'a>(
     graph.value_info.iter().chain(&graph.output).filter_map(one).collect()
 }
 
-/// Shape of an input: from the options, else from the model. An extent that neither sets is omitted from the result,
-/// and its description is added to `open`, at most [`MAX_OPEN`] and without duplicates; the caller must reject a result
-/// with open extents.
+/// Shape of an input, outermost extent first: the shape in the options, else the one in the model with dimension
+/// parameters replaced by their values. An open extent (one that neither sets) is missing from the result; its name
+/// (`batch`, or `axis 1 of x`) is added to `open`, without duplicates and up to [`MAX_OPEN`] names. The caller must
+/// reject the result if `open` is not empty.
 ///
 /// # Errors
 /// The shape in the options has another rank than the model's.
@@ -134,8 +136,8 @@ pub(super) fn given(
     Ok(shape)
 }
 
-/// Warning that lists up to 8 of the open extents; `None` if there are none. `graph` supplies the name of a dimension
-/// parameter for the help text.
+/// Warning that lists the first 8 of the open extents by name; `None` if `open` is empty. The help text has an example
+/// with a dimension parameter of `graph`.
 pub(super) fn open_extents_warning(
     open: &[String],
     graph: &proto::OnnxGraph,

@@ -93,8 +93,8 @@ fn excess(message: String) -> Box<Diagnostic> {
     Box::new(Diagnostic::without_span(Code::LimitGraph, message))
 }
 
-/// Number of operators, operand and result names, attributes and initializers of the operators, including those in
-/// subgraphs.
+/// Size of a list of operators, compared with [`MAX_PARTS`]: 1 for each operator, plus 1 for each of its operands,
+/// results and attributes, and each initializer of its subgraphs. Operators in subgraphs count in the same way.
 fn parts(nodes: &[OnnxNode]) -> usize {
     let own = |node: &OnnxNode| {
         let bodies = node.attribute.iter().flat_map(OnnxAttribute::bodies);
@@ -104,9 +104,9 @@ fn parts(nodes: &[OnnxNode]) -> usize {
     nodes.iter().map(own).sum()
 }
 
-/// Operators of a function's body for one call: the call's operands and results replace the function's parameters, and
-/// all other names get a unique prefix such as `conv1.3/`: the call's name, or its operator if it has none, and
-/// `number`, the number of the call.
+/// Operators that replace the call `call` of a function: the operators of its body, renamed. A parameter of the
+/// function gets the name of the call's operand or result. Any other name gets the prefix `conv1.3/`: the call's name
+/// (or operator type, if it has no name) and `number`, which is unique for each call.
 fn called(function: &OnnxFunction, call: &OnnxNode, number: usize) -> Vec<OnnxNode> {
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
     for (k, name) in function.input.iter().enumerate() {
@@ -144,7 +144,7 @@ struct CallRenamer<'a> {
     names: BTreeMap<&'a str, &'a str>,
     /// Prefix for all names that are not parameters: `call.3/`.
     prefix: String,
-    /// Attributes of the call, and the function's default values of missing attributes, by name.
+    /// Attributes of the call by name; for an attribute that the call does not set, the function's default value.
     given: BTreeMap<&'a str, &'a OnnxAttribute>,
 }
 
@@ -169,8 +169,9 @@ impl CallRenamer<'_> {
         }
     }
 
-    /// Attribute of an operator in the body after the call's attributes are substituted. `None` if it refers to an
-    /// attribute of the function that has no value. Attributes without a reference are unchanged.
+    /// Attribute of an operator in the body. If it refers to an attribute of the function (`ref_attr_name`), it gets
+    /// that attribute's value, and the result is `None` if there is no value. An attribute without a reference is
+    /// unchanged.
     fn attribute(&self, attribute: OnnxAttribute) -> Option<OnnxAttribute> {
         if attribute.ref_attr_name.is_empty() {
             return Some(attribute);

@@ -12,16 +12,17 @@ use crate::base::diagnostic::Diagnostic;
 /// Letters that are assigned to the axes of a network's tensors, such as `NCHW`.
 #[derive(Debug)]
 pub(super) struct LetterAssignment {
-    /// Letters of the axes of each tensor, in ONNX's order of the axes; the list is in the order of the tensors.
+    /// Letters of the axes of each tensor, one string for each tensor of the network, with the letters in ONNX's order
+    /// of the axes.
     pub(super) of: Vec<String>,
-    /// For each tensor, the position of the tensor of which it is a transposition without an operator; its own position
-    /// if it is none.
+    /// Entry `t` is the position of the tensor of which tensor `t` is a transposition that needs no operator; `t`
+    /// itself if tensor `t` is no such transposition.
     pub(super) same: Vec<usize>,
-    /// For each axis of each tensor, the position of the axis in the tensor that `same` names: the permutation of the
-    /// transposition.
+    /// Permutations of the transpositions in `same`: axis `k` of tensor `t` is axis `order[t][k]` of the tensor
+    /// `same[t]`.
     pub(super) order: Vec<Vec<usize>>,
-    /// True for each operator whose tensors' axes have the letters that its kind requires. False: the operator accepts
-    /// row-major layouts only.
+    /// One entry for each operator. It is true if the axes of the operator's tensors have the letters that its kind
+    /// requires, and false if the operator gets row-major layouts only.
     pub(super) is_named: Vec<bool>,
 }
 
@@ -31,8 +32,9 @@ pub(super) const MAX_LETTERS: usize = 6;
 /// Default letters of the axes by rank (index 0 for scalars), as in the backend profile `onnx`; none for other ranks.
 pub(super) const USUAL: [&str; 6] = ["", "C", "NC", "NCW", "NCHW", "NCDHW"];
 
-/// Assigns letters to the axes of a network. Removes the transpositions that letters can express, and copies constants
-/// whose letters would conflict.
+/// Assigns letters to the axes of all tensors of a network. Removes a transposition from the network if its result is
+/// the operand in another layout, such as `NHWC` of `NCHW`. An operator whose constant operand would need other letters
+/// than another operator requires reads a copy of the constant.
 ///
 /// # Errors
 /// `import::unsupported` if more than 26 letters are needed.
@@ -81,9 +83,9 @@ pub(super) fn letters(network: &mut OnnxNetwork<'_>) -> Result<LetterAssignment,
     Ok(LetterAssignment { of, same, order, is_named: named })
 }
 
-/// Gives the axes of a window operator's tensors the letters that it requires (`N`, `C`, `H`, …). `ranks` are the ranks
-/// of all tensors. Returns false, with `axes` changed in part, on a conflict with other letters, or if the rank of the
-/// data has no such letters.
+/// Gives the axes of a window operator's tensors the letters that its kind requires: `N`, `C`, `H`, `W`, … `ranks` has
+/// the rank of each tensor of the network. Returns false, with `axes` changed in part, if an axis has another letter
+/// already, if another axis of its tensor has the letter, or if the kind has no letters for the rank of the data.
 fn windowed(
     axes: &mut LetterClasses,
     window: WindowKind,
@@ -104,9 +106,9 @@ fn windowed(
         })
 }
 
-/// Joins the corresponding axes of an operator's operands and results, except constants, into one class each. Returns
-/// false, with `axes` changed in part, on a conflict: two letters in a class, or two axes of one tensor in a class or
-/// with a letter.
+/// Joins the classes of corresponding axes of an operator's operands and results, so that corresponding axes get one
+/// letter. Constants are skipped. Returns false, with `axes` changed in part, on a conflict: a class would get two
+/// letters, or two axes of one tensor would be in one class or get one letter.
 fn aligned(axes: &mut LetterClasses, network: &OnnxNetwork<'_>, related: &AxisRelations) -> bool {
     let mut others = related.others.iter();
     others.all(|other| network.is_constant(other.tensor) || joined(axes, other, related.whole))
@@ -117,9 +119,9 @@ fn joined(axes: &mut LetterClasses, other: &AxisRelation, whole: usize) -> bool 
     pairs.all(|(k, axis)| axes.join((other.tensor, k), (whole, axis)))
 }
 
-/// Joins the corresponding axes of the constants of the operator at position `operator`. If the letters of a constant
-/// conflict with those of another reader, the operator reads a copy with separate letters instead, so that constants
-/// never constrain a layout.
+/// Joins the classes of the axes of the constants that operator `operator` reads with the classes of the corresponding
+/// axes. If that would conflict with the letters that another operator requires for a constant, `operator` gets a copy
+/// of the constant as its operand, with letters of its own. So constants never constrain a layout.
 fn constants(
     axes: &mut LetterClasses,
     network: &mut OnnxNetwork<'_>,
@@ -144,15 +146,19 @@ fn constants(
     }
 }
 
-/// Tensors that are transpositions of other tensors without an operator.
+/// Transpositions that need no operator, because their result is the operand in another layout: `NHWC` of `NCHW`.
 struct TransposeAliases {
-    /// For each tensor, the position of the tensor of which it is a transposition; its own position if it is none.
+    /// Entry `t` is the position of the tensor of which tensor `t` is such a transposition, directly or through other
+    /// transpositions; `t` itself if it is none.
     same: Vec<usize>,
-    /// For each axis of each tensor, the position of the axis in the tensor that `same` names.
+    /// Permutations of the transpositions in `same`: axis `k` of tensor `t` is axis `order[t][k]` of the tensor
+    /// `same[t]`.
     order: Vec<Vec<usize>>,
 }
 
-/// Finds the transpositions that letters can express, and joins the corresponding axes.
+/// Finds the transpositions that need no operator, and joins the classes of their corresponding axes. A transposition
+/// keeps its operator if its letters conflict, if its rank exceeds [`MAX_LETTERS`], or if its result is an output and
+/// the transposed tensor is an input or another output already.
 fn untransposed(axes: &mut LetterClasses, network: &OnnxNetwork<'_>) -> TransposeAliases {
     let mut same: Vec<usize> = (0..network.tensors.len()).collect();
     let mut orders: Vec<Vec<usize>> =
@@ -189,14 +195,15 @@ fn untransposed(axes: &mut LetterClasses, network: &OnnxNetwork<'_>) -> Transpos
     TransposeAliases { same, order: orders }
 }
 
-/// Composition of two permutations: entry `k` is `own[order[k]]`.
+/// Composition of two permutations: entry `k` is `own[order[k]]`. `order` `[1, 0, 2]` and `own` `[2, 0, 1]` give
+/// `[0, 2, 1]`.
 pub(super) fn compose_permutations(order: &[usize], own: &[usize]) -> Vec<usize> {
     order.iter().filter_map(|axis| own.get(*axis)).copied().collect()
 }
 
-/// Assigns letters to all axes without one: the default letter of the position if it is free, else the first free
-/// letter, in computed tensors before constants. Returns the letters of each tensor; an error if they need more than 26
-/// letters.
+/// Assigns letters to the axes that have none: the default letter of the axis ([`USUAL`]) if it is free, else the first
+/// free letter of the alphabet. Computed tensors come before constants. Returns the letters of each tensor; an error if
+/// no letter is free for an axis.
 fn assign_default_letters(
     axes: &mut LetterClasses,
     network: &OnnxNetwork<'_>,

@@ -1,8 +1,9 @@
 //! Equivalence classes of axes that share a letter, with undo.
 
-/// Equivalence classes of axes that share a letter, as a union-find structure with undo. An axis is identified by
-/// tensor and position, or by a number over all tensors. The axes of one tensor are always in different classes with
-/// different letters.
+/// Equivalence classes of axes, as a union-find structure with undo. All axes of a class have the same letter, and the
+/// axes of one tensor are always in different classes with different letters. An axis is given as the pair (position of
+/// its tensor, position in the tensor); internally it has a number, its position in the concatenation of the axes of
+/// all tensors.
 pub(super) struct LetterClasses {
     /// Number of the first axis of each tensor, and as the last entry the number of all axes.
     starts: Vec<usize>,
@@ -14,7 +15,7 @@ pub(super) struct LetterClasses {
     done: Vec<UndoEntry>,
 }
 
-/// Change of the classes, with the data that undoing the change needs.
+/// Record of one change of the classes: the data from which `undo` restores the classes before the change.
 enum UndoEntry {
     Union { inner: usize, outer: usize, tensors: usize, letter: Option<char> },
     Letter { class: usize },
@@ -42,7 +43,7 @@ impl LetterClasses {
         self.starts.push(self.tensors.len());
     }
 
-    /// Applies the changes that `all` makes, and undoes them if it returns false. Returns the result of `all`.
+    /// Calls `all`, and undoes its changes of the classes if it returns false. Returns the result of `all`.
     pub(super) fn attempt(&mut self, all: impl FnOnce(&mut Self) -> bool) -> bool {
         let before = self.done.len();
         let is_done = all(self);
@@ -52,8 +53,9 @@ impl LetterClasses {
         is_done
     }
 
-    /// Joins the classes of two axes, given as (tensor, axis). Returns false, without a change, if the letters differ
-    /// or a tensor would have two axes in a class or with a letter.
+    /// Joins the classes of two axes, each given as the pair (position of its tensor, position in the tensor). Returns
+    /// false, without a change, if the classes have different letters. It does so too if two axes of one tensor would
+    /// be in one class or get one letter.
     pub(super) fn join(&mut self, a: (usize, usize), b: (usize, usize)) -> bool {
         let (Some(a), Some(b)) = (self.class(a), self.class(b)) else { return false };
         if a == b {
@@ -90,8 +92,9 @@ impl LetterClasses {
         true
     }
 
-    /// Assigns a letter to the class of an axis, given as (tensor, axis). Returns false, without a change, if the class
-    /// has another letter, or if a tensor with an axis in the class has the letter already.
+    /// Assigns a letter to the class of `axis`, which is the pair (position of its tensor, position in the tensor).
+    /// Returns false, without a change, if the class has another letter, or if a tensor with an axis in the class has
+    /// an axis with this letter already.
     pub(super) fn name(&mut self, axis: (usize, usize), letter: char) -> bool {
         let Some(class) = self.class(axis) else { return false };
         if let Some(own) = self.letter_of(class) {
@@ -108,7 +111,8 @@ impl LetterClasses {
         true
     }
 
-    /// Letter of an axis, given as (tensor, axis); `None` if its class has no letter.
+    /// Letter of `axis`, which is the pair (position of its tensor, position in the tensor); `None` if its class has no
+    /// letter.
     pub(super) fn letter(&self, axis: (usize, usize)) -> Option<char> {
         self.letter_of(self.class(axis)?)
     }

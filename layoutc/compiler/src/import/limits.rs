@@ -4,14 +4,14 @@
 use prost::bytes::{Buf, Bytes};
 use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 
-/// Maximum number of fields of graphs, nodes, attributes and types in a file; a file with more is refused. A model of
-/// 10,000 operators has 200,000 fields.
+/// Maximum number of fields in all graphs, nodes, attributes and types of a file together. A file with more is refused.
+/// A model of 10,000 operators has about 200,000 fields.
 pub(super) const MAX_PARTS: usize = 2_000_000;
 
 /// Maximum nesting depth of subgraphs; a file with deeper nesting is refused.
 pub(super) const MAX_DEPTH: usize = 24;
 
-/// Protobuf message of an ONNX file whose fields are counted.
+/// Kind of a protobuf message whose fields are counted, in an ONNX file.
 #[derive(Clone, Copy)]
 enum MessageKind {
     Model,
@@ -20,14 +20,15 @@ enum MessageKind {
     Node,
     Attribute,
     ValueInfo,
-    /// Message of a type, or a message without nested ones such as an opset import. The member is the number of levels
-    /// of nested type messages whose fields are counted too.
+    /// Message of a type, or a message without nested messages, such as an opset import. The member is the number of
+    /// nested levels below it that are counted: `Type(0)` has none.
     Type(u8),
     Tensor,
 }
 
 impl MessageKind {
-    /// Message in field `number` of a message; `None` if the field holds no message whose fields are counted.
+    /// Kind of the message in the protobuf field `number` of a message of this kind; `None` if the field holds no
+    /// message whose fields are counted.
     fn below(self, number: u32) -> Option<Self> {
         match (self, number) {
             (Self::Model, 7) | (Self::Attribute, 6 | 11) => Some(Self::Graph),

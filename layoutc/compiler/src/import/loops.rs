@@ -12,7 +12,8 @@ use crate::base::dtype::Scalar;
 /// Maximum number of iterations that are evaluated one by one. The results of a loop with more iterations are unknown.
 const MAX_TURNS: i64 = 4096;
 
-/// Shapes of a loop's results, and the positions of the tensors outside the loop that its body reads.
+/// Pair `(results, read)` for a loop: the inferred results or an error, and the positions of the tensors outside the
+/// loop that its body reads.
 type LoopShapes = (ShapeResult<Vec<ShapedTensor>>, Vec<usize>);
 
 /// State of a `Loop` before its first iteration.
@@ -52,8 +53,9 @@ impl<'a> ShapeInference<'a> {
         Some(LoopStart { most, is_begun, carried })
     }
 
-    /// Infers the results of a `Loop` from one iteration with unknown elements. An error unless the carried values keep
-    /// their shapes, so that the results hold for all iterations, and the trip count is known if results are stacked.
+    /// Infers the results of a `Loop` from one iteration with unknown elements. The results hold for all iterations,
+    /// because it is an error if a carried value changes its shape. An error too if results are stacked and the trip
+    /// count is unknown.
     fn infer_iteration(
         &mut self,
         start: &LoopStart,
@@ -75,9 +77,9 @@ impl<'a> ShapeInference<'a> {
         Ok((after(&carried, results, turns, &[]), found.read))
     }
 
-    /// Infers the results of a `Loop` by evaluating the iterations one by one, with constant iteration number and,
-    /// where known, constant carried values. An error if there may be more than [`MAX_TURNS`] iterations, or if shapes
-    /// of stacked results differ.
+    /// Infers the results of a `Loop` by evaluating its iterations one by one. The iteration number is constant, and so
+    /// are the carried values whose elements are known. An error if there may be more than [`MAX_TURNS`] iterations, or
+    /// if the shape of a stacked result differs between two iterations.
     fn unroll_iterations(
         &mut self,
         start: LoopStart,
@@ -114,8 +116,8 @@ impl<'a> ShapeInference<'a> {
         Ok((turns.results(), read.into_iter().collect()))
     }
 
-    /// Infers the results of a `Scan`. Its operands are states, then scanned tensors; the operands of its body are the
-    /// states, then one slice of each scanned tensor.
+    /// Infers the results of a `Scan`. Its operands are the initial states, then the scanned tensors. The operands of
+    /// its body are the current states, then one slice of each scanned tensor.
     pub(super) fn infer_scan(
         &mut self,
         node: &proto::OnnxNode,
@@ -154,7 +156,8 @@ struct UnrolledLoop {
     /// Results of one iteration that the loop stacks along a new axis, with unknown elements; `None` before the first
     /// iteration.
     scanned: Option<Vec<ShapedTensor>>,
-    /// Possible exits of the loop: number of completed iterations, and the carried values at that point.
+    /// Pairs `(iterations, carried)`, one for each possible exit of the loop: the number of completed iterations, and
+    /// the carried values after them.
     ends: Vec<(i64, Vec<ShapedTensor>)>,
 }
 
@@ -197,9 +200,10 @@ impl UnrolledLoop {
     }
 }
 
-/// Results of a loop: the carried values, whose shapes must not change, then the stacked results with a new axis of
-/// extent `turns`, at the position in `axes` or 0. An error if `turns`, the trip count, is `None` and results are
-/// stacked.
+/// Results of a loop from `results`, the results of one iteration. The first ones are the carried values; an error if
+/// their shapes or types differ from those of `carried`. The others are stacked along a new axis of extent `turns`, the
+/// trip count: the axis of stacked result `k` is inserted at position `axes[k]`, by default 0. An error if results are
+/// stacked and `turns` is `None`.
 fn after(
     carried: &[ShapedTensor],
     results: &[ShapedTensor],

@@ -74,7 +74,8 @@ pub struct ImportedGraph {
     pub transposes: usize,
     /// Number of operators whose results were computed during the import.
     pub folded: usize,
-    /// Sizes that were assumed for open extents, by name of the dimension parameter, or as `input[axis]` without one.
+    /// Pairs `(name, size)` of the open extents whose sizes were assumed. The name is that of the dimension parameter,
+    /// or `input[axis]` for an extent without one.
     pub assumed: Vec<(String, u64)>,
     /// Map from names in the model to names in the manifest, of nodes, tensors and constants, as `import --format json`
     /// prints it.

@@ -7,12 +7,14 @@ use super::letter_assignment::LetterAssignment;
 use super::network::{NetworkTensor, OnnxNetwork};
 use crate::base::dtype::Scalar;
 
-/// Object that `import --format json` prints. `nodes`: `name`, `model` (name in the model), `op`. `tensors`: `model`,
-/// `name` in the manifest, `axes` in the model's order. `constants`: `name`, `model`, `source` (`file`, `elements` or
-/// `computed`), and `elements` if they are folded.
+/// Object that `import --format json` prints, with three lists of objects:
+/// - `nodes`: manifest name (`name`), name in the model (`model`), ONNX operator (`op`)
+/// - `tensors`: name in the model (`model`), manifest name (`name`), letters of the axes in the model's order (`axes`)
+/// - `constants`: manifest name (`name`), name in the model (`model`), origin of the elements (`source`: `file`,
+///   `elements` or `computed`), and for the origin `elements` the elements (`elements`)
 ///
-/// `names` are the manifest names of tensors, `nodes` those of operators; `is_written` returns true for the positions
-/// of tensors that are in the manifest.
+/// `names` are the manifest names of the tensors and `nodes` those of the operators, by position in the network.
+/// `is_written` is true for the positions of the tensors that the manifest declares.
 pub(super) fn map(
     network: &OnnxNetwork<'_>,
     letters: &LetterAssignment,
@@ -59,7 +61,8 @@ fn constant(tensor: &NetworkTensor<'_>, name: &str) -> Value {
     object
 }
 
-/// JSON number with the digits that the type `dtype` needs; infinities and NaN as strings: `"inf"`.
+/// JSON number for `value`: the shortest one that parses to the same value of type `dtype`. Infinities and NaN become
+/// strings: `"inf"`.
 fn float(value: f64, dtype: Scalar) -> Value {
     if !value.is_finite() {
         return format!("{value:?}").to_ascii_lowercase().into();

@@ -11,7 +11,7 @@ const MAX_LENGTH: usize = 96;
 pub(super) struct ManifestNamer {
     /// Names that are used already, in upper case.
     taken: BTreeSet<String>,
-    /// Number of times that each base name, without a number as suffix, was requested.
+    /// Number of requests of each base name, the converted name before a suffix such as `_2` is added.
     counts: BTreeMap<String, usize>,
     /// Letter that is put before a name which would start with a digit.
     before_digit: char,
@@ -25,8 +25,9 @@ impl ManifestNamer {
         Self { taken, counts, before_digit, fallback }
     }
 
-    /// Unique manifest name similar to `own`, else to `hint`, else the fallback; a text without ASCII letters and
-    /// digits is skipped. `a/b` gives `a_b`, and `a_b_2` the second time.
+    /// Unique manifest name: `own` with other characters than ASCII letters and digits replaced by `_`. If `own` has no
+    /// letter and digit, `hint` is used, then the fallback. A name that is taken gets a number: `a/b` gives `a_b`, and
+    /// `a_b_2` the second time.
     pub(super) fn give(&mut self, own: &str, hint: &str) -> String {
         let mut base = word(own);
         if base.is_empty() {
@@ -49,8 +50,8 @@ impl ManifestNamer {
     }
 }
 
-/// Name with each run of other characters than ASCII letters and digits replaced by one `_`, and without `_` at its
-/// ends.
+/// Text of at most [`MAX_LENGTH`] characters in which each run of characters other than ASCII letters and digits is
+/// replaced by one `_`, without `_` at its ends: `/a//b.` gives `a_b`.
 fn word(own: &str) -> String {
     let mut word = String::new();
     for c in own.chars() {

@@ -4,8 +4,8 @@ use super::call::{OnnxCall, ShapedTensor};
 use super::operator::OnnxOperatorKind;
 use super::proto;
 
-/// Operators and tensors of a model, which refer to each other by position. Operators are in execution order: every
-/// tensor is written before it is read.
+/// Operators and tensors of a model. They refer to each other by position in these lists. Operators are in execution
+/// order: every tensor is written before it is read.
 #[derive(Debug)]
 pub(super) struct OnnxNetwork<'a> {
     pub(super) name: &'a str,
@@ -50,7 +50,7 @@ pub(super) struct NetworkOperator<'a> {
     pub(super) outputs: Vec<usize>,
 }
 
-/// Operand of an operator: its position among the operands, and its tensor by position in the network.
+/// Operand of an operator; `tensor` is the position of its tensor in the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NetworkOperand {
     /// Position of the operand among all operands of the operator, from 0, counting omitted ones.

@@ -40,9 +40,9 @@ impl OpenExtent<'_> {
     }
 }
 
-/// Infers the network of a model with assumed sizes for its open extents. Returns the network and the assumed sizes by
-/// name, in the order of the model's inputs; no size is assumed if the rank of an input is open, or for more than
-/// [`MAX_SLOTS`] open extents.
+/// Infers the network of a model, with assumed sizes for its open extents. Returns the network, and pairs (name, size)
+/// of the assumed sizes in the order of the model's inputs. No size is assumed if an input has an unknown rank, or if
+/// there are more than [`MAX_SLOTS`] open extents.
 ///
 /// # Errors
 /// The model or an option is invalid, or no tried assignment of sizes passes shape inference.
@@ -140,9 +140,10 @@ fn slots<'a>(
     Some(slots)
 }
 
-/// Assignments of sizes to try, in order, at most [`MAX_TRIES`], each with one size per open extent: each of [`SIZES`]
-/// for all extents but batches, which are 1, then for all of them but a nonempty subset, which is 1 too. Extents that
-/// the model declares as 0 are 0 in the first assignments, and are assigned like all others in the last ones.
+/// Assignments of sizes to the open extents, in the order in which they are tried; at most [`MAX_TRIES`], each with one
+/// size per extent. Batches have size 1. The first assignments give all other extents one size, for each of [`SIZES`];
+/// the next ones set a subset of these extents to 1. An extent that the model declares as 0 has size 0 in the first
+/// assignments; in the last ones it is assigned like any other.
 fn tries(slots: &[(OpenExtent<'_>, OpenExtentInfo)]) -> Vec<Vec<u64>> {
     let is_free = |(_, traits): &&(OpenExtent<'_>, OpenExtentInfo)| !traits.is_batch;
     let others = slots.iter().filter(is_free).count();
@@ -161,8 +162,8 @@ fn tries(slots: &[(OpenExtent<'_>, OpenExtentInfo)]) -> Vec<Vec<u64>> {
     tries
 }
 
-/// Assignment of `size` to all open extents except batches, which are 1. Bit k of `ones` sets the k-th open extent that
-/// is no batch to 1; `keeps_zeros` keeps extents declared as 0.
+/// Assignment that gives `size` to every open extent, with three exceptions. Batches are 1. The k-th extent other than
+/// a batch is 1 if bit k of `ones` is set. Extents that the model declares as 0 stay 0 if `keeps_zeros` is true.
 fn sizes(
     slots: &[(OpenExtent<'_>, OpenExtentInfo)],
     size: u64,
@@ -183,8 +184,8 @@ fn sizes(
     sizes
 }
 
-/// Assignment of sizes to open extents, in the form of [`ImportOptions`]: values of dimension parameters, shapes of
-/// inputs.
+/// Assignment of sizes to open extents, in the form of [`ImportOptions`]: `sizes` are values of dimension parameters,
+/// `shapes` are shapes of inputs.
 struct ExtentAssignment {
     sizes: Vec<(String, u64)>,
     shapes: Vec<(String, Vec<u64>)>,

@@ -6,10 +6,10 @@ use super::proto;
 /// Use of axes by an operator, which determines the layouts that it accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnnxOperatorKind {
-    /// Elementwise: the operator accepts any layout, the same for all tensors.
+    /// Elementwise: the operator accepts any layout, if all its tensors have the same one.
     Elementwise,
-    /// By letter: the operator names some axes by letter (`axis=C`), and accepts any layout, the same for all tensors,
-    /// each restricted to the axes that it has.
+    /// By letter: the operator names some axes by letter (`axis=C`) and accepts any layout. All its tensors have one
+    /// layout, each reduced to the axes that the tensor has.
     ByLetter,
     /// Window: the axes have fixed roles (batch, channels, spatial axes), as in a convolution.
     Window(WindowKind),
@@ -46,8 +46,8 @@ const RANDOM: &[&str] = &[
 const SPACE: [&str; 4] = ["", "W", "HW", "DHW"];
 
 impl WindowKind {
-    /// Letters of the axes of operand `k` with `rank` axes, in ONNX's order: `NCHW` for the data of a 2D convolution.
-    /// `None` if the axes have no fixed roles.
+    /// Letters of the axes of operand `k` of the window operator, which has `rank` axes, in ONNX's order: `NCHW` for
+    /// the data of a 2D convolution. `None` if the axes have no fixed roles.
     pub(super) fn operand(self, k: usize, rank: usize) -> Option<String> {
         let axes = match (self, k) {
             (Self::Pool | Self::GlobalPool, 0) => "NC",
@@ -81,14 +81,14 @@ pub(super) fn is_standard(node: &proto::OnnxNode) -> bool {
     ["", "ai.onnx"].contains(&node.domain.as_str())
 }
 
-/// True if operand `k`, from 0, is a parameter instead of data whenever it is constant: any operand but the first of a
-/// standard operator whose family has parameters, such as shapes or lists of axes.
+/// True if operand `k`, from 0, is a parameter such as a shape or a list of axes, provided that it is constant.
+/// Parameters are the operands from 1 on of a standard operator whose family lists parameters.
 pub(super) fn is_parameter(node: &proto::OnnxNode, k: usize) -> bool {
     let family = family(&node.op_type).filter(|_| is_standard(node));
     k > 0 && family.is_some_and(|family| !family.parameters.is_empty())
 }
 
-/// True if only the element type of operand `k` is used, not its elements: operand 1 of `CastLike`.
+/// True if operand `k` gives only its element type, so that its elements need not be known: operand 1 of `CastLike`.
 pub(super) fn is_unread(node: &proto::OnnxNode, k: usize) -> bool {
     is_standard(node) && k == 1 && node.op_type == "CastLike"
 }
@@ -98,8 +98,8 @@ pub(super) fn is_pure(node: &proto::OnnxNode) -> bool {
     is_standard(node) && !RANDOM.contains(&node.op_type.as_str())
 }
 
-/// Name of the manifest property for the parameter operand at position `slot`, such as `axes`: the name of the
-/// attribute that holds the parameter in older opsets. `None` if the operand is no parameter.
+/// Name of the manifest property that holds the parameter operand at position `slot`, such as `axes`. It is the name of
+/// the attribute that had this meaning in older opsets. `None` if the operand is not a parameter.
 pub(super) fn parameter_name(
     node: &proto::OnnxNode,
     slot: usize,
@@ -111,7 +111,8 @@ pub(super) fn parameter_name(
     }
 }
 
-/// True if the operator's single used result equals its first operand: `Identity`, or `Dropout` without a mask.
+/// True if the operator returns its first operand unchanged: `Identity`, or `Dropout` whose second result, the mask, is
+/// not used.
 pub(super) fn is_identity(node: &proto::OnnxNode) -> bool {
     let is_used = |k: usize| node.output.get(k).is_some_and(|name| !name.is_empty());
     let is_named = ["Identity", "Dropout"].contains(&node.op_type.as_str());

@@ -46,9 +46,9 @@ pub(super) fn properties(
     all.into_iter().filter_map(|(key, value)| Some((key, text(&value)?))).collect()
 }
 
-/// Properties of an operator's node before axes become letters, by ONNX's attribute names: the operator's attributes,
-/// and for a standard operator then its constant parameter operands and the default values of attributes. The first
-/// occurrence of a name wins.
+/// Properties of an operator's node under ONNX's attribute names, with axes as numbers. They come from the operator's
+/// attributes; for a standard operator then from its constant parameter operands, and then from the default values of
+/// attributes. The first occurrence of a name wins.
 fn attributes(
     network: &OnnxNetwork<'_>,
     operator: &NetworkOperator<'_>,
@@ -83,9 +83,9 @@ fn attributes(
     all
 }
 
-/// Sets the properties `axis` and `axes` to the letters of the axes (`axis=1` becomes `axis=C`), and removes the one
-/// that the operator does not use. No effect if the operator is not standard, depends on the order of axes, or names no
-/// axes.
+/// Replaces the properties `axis` and `axes` by the letters of the axes: `axis=1` becomes `axis=C`. Removes the one of
+/// the two that the operator does not use. No effect unless the operator is a standard operator that is elementwise, by
+/// letter or a global pooling, and names axes.
 fn by_letter(
     all: &mut Vec<(String, OnnxValue)>,
     network: &OnnxNetwork<'_>,
@@ -161,8 +161,8 @@ fn own(attribute: &proto::OnnxAttribute) -> Option<OnnxValue> {
     (!words.is_empty()).then(|| OnnxValue::Word(words.join(",")))
 }
 
-/// Elements of a constant operand as a property value: a number for a scalar, else a list; elements of type `f64` as
-/// text. `None` for an integer scalar without an element.
+/// Elements of a constant operand as a property value: a number for a scalar, else a list. `f64` elements become text.
+/// `None` for an integer scalar whose element is missing.
 fn folded_value(known: &ConstantElements, dtype: Scalar, is_scalar: bool) -> Option<OnnxValue> {
     match known {
         ConstantElements::Integers(values) if is_scalar => {
@@ -184,8 +184,9 @@ fn folded_value(known: &ConstantElements, dtype: Scalar, is_scalar: bool) -> Opt
     }
 }
 
-/// Value in KDL syntax. A list of equal numbers is written as one number, any other list as a string: `"1,2"`. `None`
-/// if the value is too long or empty.
+/// Text of a property value in KDL syntax. A list of equal numbers is written as one number, any other list as a
+/// string: `"1,2"`. `None` for an empty list, for a list of more than [`MAX_NUMBERS`] values, and for a string of more
+/// than [`MAX_WORD`] bytes.
 fn text(value: &OnnxValue) -> Option<String> {
     match value {
         OnnxValue::Integer(value) => Some(value.to_string()),

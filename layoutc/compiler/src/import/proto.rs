@@ -37,7 +37,7 @@ pub(super) struct OnnxFunction {
     pub(super) overload: String,
 }
 
-/// Operator set that a model uses, by domain, with its version.
+/// Operator set that a model uses: its domain, and its version.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxOpset {
     #[prost(string, tag = "1")]
@@ -136,7 +136,7 @@ pub(super) struct OnnxTensor {
     pub(super) uint64_data: Vec<u64>,
 }
 
-/// Name and type of an input, an output or an intermediate result of a graph.
+/// Declaration of an input, an output or an intermediate result of a graph: its name and type.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxValueInfo {
     #[prost(string, tag = "1")]

@@ -22,8 +22,8 @@ const MAX_RANK: usize = 26;
 /// Maximum total number of constant elements that are kept for all tensors. Elements of further tensors are unknown.
 const MAX_ALL_KNOWN: usize = 1 << 22;
 
-/// Maximum number of operators and operands that are processed; those of a subgraph count once per evaluation. Beyond
-/// the limit the import fails.
+/// Maximum number of operators and operands that are processed, added up; the import fails beyond it. Those of a
+/// subgraph count each time that the subgraph is evaluated.
 const MAX_STEPS: usize = 8_000_000;
 
 pub(super) type InferResult<T> = Result<T, Box<Diagnostic>>;
@@ -61,8 +61,8 @@ pub(super) fn trace<'a>(
     Ok(tracer.network)
 }
 
-/// Names of the tensors in one graph, mapped to positions in the network. Names of enclosing graphs are visible in a
-/// subgraph too.
+/// Names of the tensors in one graph or subgraph, mapped to positions in the network. A name that is missing is looked
+/// up in the enclosing graphs.
 #[derive(Default)]
 pub(super) struct OnnxScope<'a> {
     by_name: BTreeMap<&'a str, usize>,
@@ -220,8 +220,8 @@ impl<'a> ShapeInference<'a> {
         Ok(())
     }
 
-    /// Positions of the tensors that are operands of an operator, in order; `None` for an omitted operand. An error for
-    /// a name that no earlier operator produces, or whose type is not supported.
+    /// Positions in the network of the operands of an operator, in order; `None` for an omitted operand. An error if no
+    /// earlier operator produces an operand, or if its type is not supported.
     pub(super) fn operands(&self, node: &proto::OnnxNode) -> InferResult<Vec<Option<usize>>> {
         node.input.iter().map(|name| self.operand(node, name)).collect()
     }
@@ -244,7 +244,8 @@ impl<'a> ShapeInference<'a> {
         Err(Box::new(found.note(place(node))))
     }
 
-    /// Position of the tensor with a name in the innermost graph that has the name; `None` if no visible graph has it.
+    /// Position in the network of the tensor called `name`. A subgraph is searched before the graph that encloses it.
+    /// `None` if no graph has the name.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         self.scopes.iter().rev().find_map(|scope| scope.by_name.get(name).copied())
     }
@@ -264,8 +265,9 @@ impl<'a> ShapeInference<'a> {
         infer(&OnnxCall { node, opset: self.network.opset, inputs, outputs: outputs(node) })
     }
 
-    /// Results `found` by shape inference. If the operator has no shape rule or its shapes depend on data, results with
-    /// the shapes that the model declares; an error if the model does not declare them, and for all other failures.
+    /// Results `found` by shape inference. If the operator has no shape rule, or if its shapes depend on data, the
+    /// results have the shapes that the model declares instead. An error if the model does not declare them, and for
+    /// any other error in `found`.
     pub(super) fn or_declared(
         &self,
         node: &proto::OnnxNode,
@@ -347,8 +349,8 @@ pub(super) fn outputs(node: &proto::OnnxNode) -> usize {
     node.output.iter().rposition(|name| !name.is_empty()).map_or(0, |k| k + 1)
 }
 
-/// Error for an unsupported element type. `what` begins the message: `` `x` has ``; `elements` ends it: `string
-/// elements`.
+/// Error for an unsupported element type. `what` begins the message: `` `x` has ``; `elements` ends it:
+/// `string elements`.
 fn untyped(what: &str, elements: &str) -> Diagnostic {
     let found = Diagnostic::without_span(Code::ImportUnsupported, format!("{what} {elements}"));
     found.note("layoutc has no such element type")

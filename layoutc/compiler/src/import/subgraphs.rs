@@ -1,8 +1,8 @@
 //! Shape inference for operators with subgraphs: `If`, `Loop`, `Scan` and others.
 //!
-//! An `If` with a constant condition is replaced by the operators of the branch that is taken. All other operators
-//! remain one node, with the tensors that their subgraphs read as further operands; the subgraphs are only evaluated
-//! for the shapes of the results.
+//! An `If` with a constant condition is replaced by the operators of the branch that is taken. Any other operator
+//! remains one node; the tensors outside of its subgraphs that they read become further operands. Its subgraphs are
+//! evaluated only for the shapes of its results.
 
 use std::collections::BTreeSet;
 
@@ -63,8 +63,8 @@ impl<'a> ShapeInference<'a> {
         read
     }
 
-    /// Adds an operator to the network as one row-major node. The tensors at the positions `read`, which its subgraphs
-    /// read, become further operands.
+    /// Adds an operator to the network as one row-major node. `inputs` are its operands, `read` the positions of the
+    /// tensors that its subgraphs read; the latter become further operands.
     fn opaque(
         &mut self,
         node: &'a proto::OnnxNode,
@@ -157,8 +157,8 @@ impl<'a> ShapeInference<'a> {
         graph.node.iter().try_for_each(|node| self.operator(node))
     }
 
-    /// Evaluates a graph, whose inputs have the shapes `operands` in order, and removes its tensors and operators from
-    /// the network again, also after an error.
+    /// Results of a subgraph whose inputs have the shapes `operands`, in order. The tensors and operators of the
+    /// subgraph are added to the network for the evaluation and removed again, also after an error.
     pub(super) fn body(
         &mut self,
         graph: &'a proto::OnnxGraph,
@@ -200,7 +200,8 @@ impl<'a> ShapeInference<'a> {
     }
 }
 
-/// Results of an `If` if both branches have equal shapes and element types; an error otherwise.
+/// Results of an `If` from the results of its branches. An error if the shape or element type of a result differs
+/// between the branches.
 fn merge_branches(yes: Vec<ShapedTensor>, no: &[ShapedTensor]) -> ShapeResult<Vec<ShapedTensor>> {
     let is_alike =
         |(a, b): &(&ShapedTensor, &ShapedTensor)| a.dtype == b.dtype && a.shape == b.shape;

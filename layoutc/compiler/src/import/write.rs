@@ -50,8 +50,8 @@ pub(super) fn write(
     }
 }
 
-/// Positions of the transpositions of each tensor that need no operator, by the position of the transposed tensor;
-/// tensors without such transpositions are missing.
+/// Transpositions that need no operator, by the tensor that they transpose: the key is the position of that tensor, the
+/// value lists the positions of its transpositions. A tensor without transpositions has no entry.
 fn aliases(letters: &LetterAssignment) -> BTreeMap<usize, Vec<usize>> {
     let mut aliases: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (k, root) in letters.same.iter().enumerate().filter(|(k, root)| k != *root) {
@@ -60,8 +60,9 @@ fn aliases(letters: &LetterAssignment) -> BTreeMap<usize, Vec<usize>> {
     aliases
 }
 
-/// Names of the tensors in the manifest, by position; empty for a transposition of another tensor. The name of an
-/// output that is a transposition goes to the tensor that it transposes.
+/// Manifest names of the tensors, by position in the network. A transposition that needs no operator has an empty name:
+/// it shares the name of the tensor that it transposes, which is the name of the output if the transposition is an
+/// output.
 fn tensor_names(network: &OnnxNetwork<'_>, letters: &LetterAssignment) -> Vec<String> {
     let mut own: Vec<&str> = network.tensors.iter().map(|tensor| tensor.name).collect();
     for output in &network.outputs {
@@ -94,8 +95,8 @@ struct ManifestWriter<'a> {
     letters: &'a LetterAssignment,
     names: Vec<String>,
     nodes: ManifestNamer,
-    /// Positions of the transpositions of each tensor that need no operator, by the position of the transposed tensor;
-    /// tensors without such transpositions are missing.
+    /// Transpositions that need no operator, by the tensor that they transpose: the key is the position of that tensor,
+    /// the value lists the positions of its transpositions. A tensor without transpositions has no entry.
     aliases: BTreeMap<usize, Vec<usize>>,
     /// Names of the nodes in the manifest, by position of the operator.
     node_names: Vec<String>,
@@ -202,8 +203,8 @@ impl ManifestWriter<'_> {
         self.text.push_str("    }\n");
     }
 
-    /// True if the backend's profile `onnx` implies the layouts that the operator at position `k` accepts, so that no
-    /// `accepts` node is printed.
+    /// True if the operator at position `k` accepts the layouts that the profile `onnx` of the backend sets for it, so
+    /// that its node is printed without `accepts`.
     fn is_usual(&self, k: usize, operator: &NetworkOperator<'_>) -> bool {
         let is_default = |tensor: usize| {
             let letters = self.letters.of.get(tensor).map_or("", String::as_str);
@@ -225,8 +226,9 @@ impl ManifestWriter<'_> {
         self.names.get(root).map_or("", String::as_str)
     }
 
-    /// Comment with the names of a tensor and of its transpositions in the model: `"conv1:0"; as NHWC "transpose"`.
-    /// `None` if there is no other name than `name`, the name in the manifest.
+    /// Comment that lists the names in the model of a tensor and of its transpositions:
+    /// `"conv1:0"; as NHWC "transpose"`. The tensor's name is left out if it equals `name`, its name in the manifest.
+    /// `None` if no name is left.
     fn model_names(&self, tensor: usize, name: &str) -> Option<String> {
         let mut notes = Vec::new();
         let aliases = self.aliases.get(&tensor).into_iter().flatten();

@@ -1,8 +1,8 @@
 //! Index expressions of the loop IR: integers and conditions over parameters, loop variables and index constants.
 
-/// Index expression: an integer or a truth value. The dividend of `Div` and `Mod` is proven nonnegative,
-/// `FloorDiv` and `FloorMod` round towards minus infinity (`-1 // 4` is -1, `-1 % 4` is 3), and all divisors are
-/// positive.
+/// Expression over indices: an integer or a truth value. All divisors are positive. `Div` and `Mod` are used only for a
+/// dividend that is proven nonnegative; `FloorDiv` and `FloorMod` allow any dividend, and round the quotient towards
+/// minus infinity (`-1 // 4` is -1, `-1 % 4` is 3).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Expr {
     /// Integer constant.
@@ -20,7 +20,7 @@ pub enum Expr {
         /// Identifier of the parameter, variable or constant.
         name: String,
     },
-    /// Value of an output parameter, read back after a `Stmt::Set` stored it: `*out`.
+    /// Value that a previous `Stmt::Set` stored through an output parameter: `*out`.
     Output {
         /// Identifier of the output parameter.
         name: String,
@@ -190,7 +190,8 @@ impl Expr {
         Self::Call { name: name.to_owned(), args }
     }
 
-    /// Lesser of two expressions. Two integer constants, or two equal expressions, are folded to one operand.
+    /// Lesser of two expressions. Two integer constants are folded to the lesser one, two equal expressions to one of
+    /// them.
     #[must_use]
     pub fn min(self, other: Expr) -> Self {
         match (&self, &other) {
@@ -200,7 +201,8 @@ impl Expr {
         }
     }
 
-    /// Greater of two expressions. Two integer constants, or two equal expressions, are folded to one operand.
+    /// Greater of two expressions. Two integer constants are folded to the greater one, two equal expressions to one of
+    /// them.
     #[must_use]
     pub fn max(self, other: Expr) -> Self {
         match (&self, &other) {

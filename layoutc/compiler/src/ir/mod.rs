@@ -24,15 +24,17 @@ pub use self::visit::{Part, PartMut};
 pub enum ParamType {
     /// Integer that is an index, an extent or the value of a symbol.
     Index,
-    /// Pointer through which the function returns an index.
+    /// Pointer to an index that the function sets as a further result.
     OutIndex,
     /// Buffer that the function reads, with its element type.
     Input(Dtype),
     /// Buffer that the function writes, with its element type.
     Output(Dtype),
-    /// OpenCL image that the function reads: element type, and rank, which is 2 for an image and 3 for an image array.
+    /// OpenCL image that the function reads. The members are its element type and its rank: 2 for an image, 3 for an
+    /// image array.
     InputImage(Dtype, u32),
-    /// OpenCL image that the function writes: element type, and rank, which is 2 for an image and 3 for an image array.
+    /// OpenCL image that the function writes. The members are its element type and its rank: 2 for an image, 3 for an
+    /// image array.
     OutputImage(Dtype, u32),
 }
 

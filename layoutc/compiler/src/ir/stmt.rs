@@ -9,21 +9,22 @@ use crate::base::dtype::Dtype;
 pub enum LoopKind {
     /// Iterations one after another on one thread.
     Serial,
-    /// Iterations replicated in the code this many times; 1 prevents replication, so that compilers vectorize the
-    /// loop.
+    /// Iterations one after another, in a loop with an unroll directive for the compiler of the generated code. The
+    /// number is the unroll factor, the number of copies of the body; 1 prevents unrolling, so that the loop is
+    /// vectorized.
     Unrolled(i64),
     /// Iterations distributed over CPU threads, in any order. No two iterations write to the same byte.
     Parallel,
-    /// Iterations distributed over the thread blocks of a launch: each block executes every n-th one, n being the
-    /// number of blocks.
+    /// Iterations distributed over the thread blocks of a launch, in a loop that each block executes: with n blocks,
+    /// block b executes the iterations b, b + n, b + 2n, ….
     GridStride,
     /// One iteration per thread block of a launch; the loop variable is the number of the block.
     Block,
-    /// Iterations distributed over the threads of a thread block: each thread executes every n-th one, n being the
-    /// number of threads. Index values in the body fit 32 bits.
+    /// Iterations distributed over the threads of a thread block: with n threads, thread t executes the iterations t, t
+    /// + n, t + 2n, …. Index values in the body fit 32 bits.
     Thread {
-        /// Name of the variable that counts the iterations completed by the thread: 0, 1, …, in a loop whose trip count
-        /// is a multiple of the number of threads; `None` in loops without such a variable.
+        /// Name of a variable that counts the completed iterations of the thread: 0, 1, …. A loop has it only if its
+        /// trip count is a multiple of the number of threads; `None` in other loops.
         round: Option<String>,
     },
 }
@@ -42,8 +43,8 @@ pub enum Storage {
     Private,
     /// Memory shared by the threads of a GPU thread block.
     Shared,
-    /// Memory private to the thread, accessed through a pointer without aliases, so that compilers keep sums of its
-    /// elements in registers.
+    /// Memory private to the thread, accessed through a pointer that is declared free of aliases (`restrict`), so that
+    /// the compiler of the generated code keeps the elements in registers.
     Restrict {
         /// Identifier of the array; `name` of the allocation is the identifier of the pointer to the array.
         memory: String,
@@ -106,14 +107,16 @@ pub enum Primitive {
         count: Expr,
         /// Length of each run in bytes.
         bytes: Expr,
-        /// Number of bytes that the whole relayout writes, or -1. The routine uses streaming (non-temporal) stores if
-        /// the number exceeds a part of the last-level cache, and always for -1.
+        /// Number of bytes that the whole relayout writes, of which this call is a part. The routine uses streaming
+        /// (non-temporal) stores if the number exceeds a fraction of the last-level cache; -1 selects streaming stores
+        /// always.
         whole_bytes: Expr,
     },
-    /// Transposition of a block of elements: elements of a row are adjacent in the source, elements of a column are
-    /// adjacent in the destination.
+    /// Transposition of a block of elements. The elements of a row are adjacent in the source, the elements of a column
+    /// are adjacent in the destination.
     Transpose {
-        /// Size of an element in bytes, a power of two; such an element may hold several elements of the buffers.
+        /// Size in bytes, a power of two, of the unit that is transposed: one element of the buffers or several
+        /// adjacent ones.
         element_bytes: u32,
         /// Starts of the block's columns in the destination.
         to: Strided,
@@ -128,7 +131,8 @@ pub enum Primitive {
         /// Number and distances of the blocks that the call transposes; `None` for a single block.
         blocks: Option<Box<Blocks>>,
     },
-    /// Conversion of the elements of several contiguous runs to another type, equally spaced in source and destination.
+    /// Copy of several contiguous runs with a conversion of each element to another type. The runs are equally spaced
+    /// in the source and in the destination.
     CastRuns {
         /// Conversion of each element.
         cast: Cast,
@@ -176,8 +180,8 @@ pub enum Primitive {
         /// Length of each run in bytes.
         bytes: Expr,
     },
-    /// Transposition of words of several elements in registers: word `k` of `to` holds element `k` of each word of
-    /// `from`.
+    /// Transposition in registers of words that hold several elements each: word `k` of `to` holds element `k` of each
+    /// of the `rows` words of `from`.
     TransposeWords {
         /// Identifier of the array of words that is read.
         from: String,
@@ -226,8 +230,8 @@ pub struct Blocks {
     pub to_step: Expr,
     /// Distance between the starts of consecutive blocks in the source, in bytes.
     pub from_step: Expr,
-    /// Distance in the source from the first block of this call to the first block of the next call, in bytes, for
-    /// prefetching; 0 if there is no next call.
+    /// Distance in bytes, in the source, from the first block of this call to the first block of the next call. The
+    /// routine prefetches with it; 0 if there is no next call.
     pub from_next: Expr,
 }
 
@@ -242,8 +246,8 @@ pub enum Stmt {
         /// Value of the constant.
         value: Expr,
     },
-    /// Declaration of an index constant from an `i64` value, such as an element of an index tensor in `x[idx[i]]`.
-    /// Every use is guarded by a check, or an assertion, that the value is in bounds.
+    /// Declaration of an index constant whose value is an element of type `i64`, such as `idx[i]` in `x[idx[i]]`.
+    /// Statements that use it check or assert that the value is in bounds.
     LetIndex {
         /// Identifier of the constant.
         name: String,
@@ -338,8 +342,8 @@ pub enum Stmt {
         index: Expr,
         /// Value of the element.
         value: Value,
-        /// Identifier of the generated function that stores an element which shares its byte with other elements, such
-        /// as `i4`; `None` for an assignment.
+        /// Identifier of the generated function that stores the element, for an element that shares its byte with
+        /// others, such as `i4`. `None`: an ordinary assignment stores it.
         through: Option<String>,
     },
     /// Store of one byte that holds several packed elements.
@@ -351,8 +355,8 @@ pub enum Stmt {
         /// Value of the byte.
         value: u8,
     },
-    /// Update of a variable, an array element or a buffer element: its current value is combined with a new value, and
-    /// the result is stored.
+    /// Update of a variable, an array element or a buffer element: the operator `how` combines its current value with
+    /// the new value, and the result is stored.
     Update {
         /// Destination that is read and written: a name, an array element or a buffer element.
         into: Value,
@@ -377,8 +381,7 @@ pub enum Stmt {
         /// Value of the result.
         value: Expr,
     },
-    /// Precondition that the caller guarantees. The dialect of the target language decides whether generated code
-    /// checks it.
+    /// Condition that the caller of the function guarantees. A dialect may print a check of it, or nothing.
     Assert {
         /// Condition that is true whenever the statement is reached.
         condition: Expr,

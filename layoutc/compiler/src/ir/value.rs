@@ -45,8 +45,8 @@ pub enum Value {
         buffer: String,
         /// Index of the element in the buffer, in elements.
         index: Expr,
-        /// Identifier of the generated function that loads an element which shares its byte with other elements, such
-        /// as `i4`; `None` for a plain load.
+        /// Identifier of the generated function that loads the element, for an element that shares its byte with
+        /// others, such as `i4`. `None`: an ordinary load.
         through: Option<String>,
     },
     /// Texel of an image, read by a generated function.
@@ -128,15 +128,15 @@ pub enum ValueOp {
     Divide,
     /// Quotient of integers, rounded towards minus infinity.
     FloorDivide,
-    /// Remainder of [`FloorDivide`](Self::FloorDivide), with the sign of the divisor: `-1 % 4` is 3.
+    /// Remainder of [`FloorDivide`](Self::FloorDivide), from 0 to `b - 1` for a positive divisor `b`: `-1 % 4` is 3.
     Modulo,
     /// Conjunction of truth values.
     And,
     /// Disjunction of truth values.
     Or,
-    /// Lesser operand, `b` if they are equal; of floats the number if one of them is a NaN.
+    /// Lesser operand, `b` if they are equal. If one of two floats is a NaN, the result is the other one.
     Min,
-    /// Greater operand, `b` if they are equal; of floats the number if one of them is a NaN.
+    /// Greater operand, `b` if they are equal. If one of two floats is a NaN, the result is the other one.
     Max,
     /// `a == b`
     Equal,
@@ -149,13 +149,14 @@ pub enum ValueOp {
 }
 
 impl ValueOp {
-    /// True if the operator yields a truth value from operands of another type.
+    /// True if the operator compares its operands: the result is a truth value, whatever the type of the operands.
     pub fn is_comparison(self) -> bool {
         matches!(self, Self::Equal | Self::NotEqual | Self::Less | Self::LessOrEqual)
     }
 }
 
-/// Operator that combines the stored value of an element with a new value to the value that is stored next.
+/// Operator of a [`Stmt::Update`](super::Stmt::Update): it combines the stored value with a new value, and the result
+/// is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Update {
     /// Replacement: the new value is stored.
@@ -181,8 +182,8 @@ impl Value {
         Self::Binary { op, dtype, a: Box::new(a), b: Box::new(b) }
     }
 
-    /// True if the value is an element that is loaded, fetched or named, possibly with conversions; false if it is
-    /// computed.
+    /// True if the value is an element that is copied: an element that is loaded, fetched or named, also after
+    /// conversions. False if the value is computed by other operations.
     pub fn is_moved(&self) -> bool {
         match self {
             Self::Load { .. } | Self::Name { .. } | Self::Fetch { .. } => true,
@@ -200,8 +201,8 @@ impl Value {
         }
     }
 
-    /// Calls `visit` on every index expression in the value and on all its operands, and `name` on the identifier of
-    /// every buffer and image that the value reads.
+    /// Calls `visit` on every index expression in the value, including operands of expressions. Calls `name` on the
+    /// identifier of every buffer and image that the value reads.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
         self.walk(&mut |value| match value {
             Self::Item { index: expr, .. }
@@ -253,8 +254,8 @@ impl Value {
         }
     }
 
-    /// Rewrites the value in place: applies `change` to every value in it, operands first and this value last, and
-    /// `index` to every index expression in it.
+    /// Rewrites the value in place. Applies `change` to every value in it, operands before the values that contain them
+    /// (post-order), and `index` to every index expression in it.
     pub fn rewrite(&mut self, change: &dyn Fn(&mut Value), index: &dyn Fn(&mut Expr)) {
         let part = |value: &mut Value| value.rewrite(change, index);
         match self {

@@ -1,5 +1,5 @@
-//! Verifier of functions of the loop IR: names are declared before their use and visible there, types agree, buffers
-//! are written only if writable, and loops are nested legally.
+//! Verifier of functions of the loop IR. It checks that names are used only in the scope of their declaration, that
+//! types agree, that read-only buffers are not written, and that loops are nested legally.
 
 use thiserror::Error;
 
@@ -29,8 +29,8 @@ pub enum VerifyError {
         /// Type of the operand.
         found: Dtype,
     },
-    /// A block or grid-stride loop inside any loop, a parallel loop inside a parallel or GPU loop, or a thread loop
-    /// inside a thread or parallel loop.
+    /// An illegal nest of loops: a block or grid-stride loop inside any loop, a parallel loop inside a parallel or GPU
+    /// loop, or a thread loop inside a thread or parallel loop.
     #[error("a {kind:?} loop inside a {around:?} loop")]
     LoopKind {
         /// Kind of the inner loop.
@@ -65,11 +65,11 @@ pub fn verify(function: &Function) -> Result<(), VerifyError> {
 enum Declared {
     /// Index parameter, index constant, index variable or loop variable.
     Index,
-    /// Element value of the given type; `None` if its type is not a [`Dtype`], as for words of several elements.
+    /// Element value of the given type; `None` for a type that is not a [`Dtype`], such as a word of several elements.
     Element(Option<Dtype>),
-    /// Array or buffer that may be written, with its element type; `None` if that is not a [`Dtype`].
+    /// Array, or buffer that may be written, with its element type; `None` for a type that is not a [`Dtype`].
     Writable(Option<Dtype>),
-    /// Buffer that may only be read, with its element type; `None` if that is not a [`Dtype`].
+    /// Read-only buffer with its element type; `None` for a type that is not a [`Dtype`].
     Readable(Option<Dtype>),
 }
 

@@ -1,9 +1,9 @@
-//! Traversal of statements: the statements nested in one, and its direct operands, which are index expressions, element
-//! values and buffers.
+//! Traversal of statements: the statements nested in a statement, and its direct operands. An operand is an index
+//! expression, an element value or the name of a buffer.
 
 use super::{Expr, LaunchAxis, LoopKind, Primitive, Stmt, Strided, Value};
 
-/// Direct operand of a statement or primitive, not of a nested statement.
+/// Direct operand of a statement or primitive. Operands of nested statements are no direct operands.
 #[derive(Debug, Clone, Copy)]
 pub enum Part<'a> {
     /// Index expression, such as a loop bound or the index of a store.
@@ -14,7 +14,7 @@ pub enum Part<'a> {
     Buffer(&'a str),
 }
 
-/// Direct operand of a statement or primitive, to be rewritten in place.
+/// Mutable direct operand of a statement or primitive, which a visitor rewrites in place.
 #[derive(Debug)]
 pub enum PartMut<'a> {
     /// Index expression, such as a loop bound or the index of a store.
@@ -103,8 +103,8 @@ impl Stmt {
         }
     }
 
-    /// Calls `visit` on each direct index expression and element value of this statement, without those of nested
-    /// statements, to rewrite them in place.
+    /// Calls `visit` on each index expression and each element value that is a direct operand of this statement, to
+    /// rewrite it in place. Nested statements are not visited.
     pub fn parts_mut(&mut self, visit: &mut dyn FnMut(PartMut<'_>)) {
         match self {
             Self::Let { value: index, .. }

@@ -19,9 +19,11 @@ pub(super) struct BracketList {
     pub(super) is_shape: bool,
 }
 
-/// Interprets the list that opens at position `at` of `head`, the tokens of a node without its block; `parent` is the
-/// name of the enclosing node, empty at the top level. `None` for an expression, as in any `map` or `compute` node, a
-/// list with comments or elements that are no words, and one at the start of a node outside of `shape`.
+/// Interpretation of the list that opens at position `at` of `head`, the tokens of a node without its block. `parent`
+/// is the name of the enclosing node, empty at the top level. `None` in each of these cases:
+/// - an expression, as in any `map` or `compute` node
+/// - a list with comments, or with an element that is not a word
+/// - a list at the start of a node whose parent is not `shape`
 pub(super) fn parse_list(
     text: &str,
     head: &[KdlToken],
@@ -88,8 +90,8 @@ pub(super) fn parse_list(
     }
 }
 
-/// Byte range of the list that opens at position `at` of `head`, including brackets; `None` if that token is no `(` or
-/// `[`, the list is not closed in `head`, or the list touches a word before or after. An `=` may touch the opening
+/// Byte range of the list that opens at position `at` of `head`, including brackets. `None` if the token there is not
+/// `(` or `[`, if the list is not closed in `head`, or if a word touches the list. An `=` may touch the opening
 /// bracket.
 fn list(text: &str, head: &[KdlToken], at: usize) -> Option<Range<usize>> {
     let mark = |token: &KdlToken| match token.kind {
@@ -120,8 +122,8 @@ fn list(text: &str, head: &[KdlToken], at: usize) -> Option<Range<usize>> {
     apart.then_some(open.span.start..close.span.end)
 }
 
-/// Elements of a list, separated by spaces or commas, without their quotes; `inside` is the text between the brackets.
-/// `None` if there are none or one is neither `...`, `*` nor only letters, digits and `_`.
+/// Elements of a list that spaces or commas separate, without their quotes. `inside` is the text between the brackets.
+/// `None` for an empty list, and for an element other than `...`, `*`, or a word of letters, digits and `_`.
 fn words(inside: &str) -> Option<Vec<&str>> {
     let words = inside.split([' ', '\t', ',']).filter(|word| !word.is_empty());
     let words: Vec<&str> = words.map(|word| word.trim_matches('"')).collect();
@@ -131,8 +133,8 @@ fn words(inside: &str) -> Option<Vec<&str>> {
     (!words.is_empty() && words.iter().all(|word| is_word(word))).then_some(words)
 }
 
-/// Axes of a list as KDL nodes: `n 16; c 4` for `n=16, c=4`, `d0 16; d1 4` for `16, 4`; `inside` is the text between
-/// the brackets. `None` if there is no element, or one is neither an extent nor a name with an extent.
+/// Axes of a list as KDL nodes: `n=16, c=4` gives `n 16; c 4`, and `16, 4` gives `d0 16; d1 4`. `inside` is the text
+/// between the brackets. `None` for an empty list, and for an element other than an extent or a name with an extent.
 fn axes(inside: &str) -> Option<String> {
     let of_item = |item: &str| -> Option<Vec<String>> {
         let parted = item.replace(['=', ':'], " ");

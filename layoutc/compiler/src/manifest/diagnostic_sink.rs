@@ -15,8 +15,8 @@ const SYNTAX_LIMIT: usize = 20;
 pub(super) struct DiagnosticSink {
     file: Arc<str>,
     found: Vec<Diagnostic>,
-    /// True if an unclosed string, or a `//` that was not meant as a comment, may have swallowed a brace. Errors about
-    /// missing braces are then suppressed.
+    /// True if an unclosed string, or a `//` that was meant as a division, may hide a brace. Errors about missing
+    /// braces are then not reported.
     pub(super) tail_lost: bool,
 }
 

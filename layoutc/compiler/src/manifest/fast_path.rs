@@ -4,7 +4,8 @@
 use super::lex::{KdlToken, KdlTokenKind};
 use super::tree::ManifestValue;
 
-/// Arguments and properties of a node, in order: the key of a property (`None` for an argument) and the value.
+/// Pairs `(key, value)` of a node's arguments and properties, in order. `key` is the key of a property; `None` for an
+/// argument.
 pub(super) type NodeEntries = Vec<(Option<String>, ManifestValue)>;
 
 /// Maximum number of digits of an integer, so that the integer fits in 64 bits. Longer ones are left to the KDL parser.
@@ -35,8 +36,8 @@ fn value(text: &str, token: &KdlToken) -> Option<ManifestValue> {
     string(text, token).map(|string| ManifestValue::String(string.to_owned()))
 }
 
-/// Text of a name, or of a string without its quotes; `None` for any other token. Keywords without `#` look like names,
-/// but [`super::node_lints`] has rejected them.
+/// Text of a token that is a name, or a string (without its quotes); `None` for any other token. A keyword without its
+/// `#`, such as `true`, would look like a name, but [`super::node_lints`] has rejected it before.
 fn string<'t>(text: &'t str, token: &KdlToken) -> Option<&'t str> {
     let word = text.get(token.span.clone())?;
     match token.kind {

@@ -14,8 +14,8 @@ use super::node_lints;
 use super::tree::{Entry, ManifestNode, ManifestValue, PropertyKey};
 use crate::base::codes::Code;
 
-/// Parses the node whose name, arguments and properties are the tokens `head`. `parent` is the name of the enclosing
-/// node, empty at the top level. A malformed node is reported once and returned with `broken` set.
+/// Parses the node whose name, arguments and properties are the tokens `head` of `text`. `parent` is the name of the
+/// enclosing node, empty at the top level. A malformed node is reported once and returned with `broken` set.
 pub(super) fn node(
     text: &str,
     head: &[KdlToken],
@@ -52,8 +52,9 @@ pub(super) fn node(
     node
 }
 
-/// Node with its name and at most one argument: the first, if it is a word or a string and not a property's key, which
-/// is the name that an item declares. A malformed node has no other arguments and no properties.
+/// Node with its name, and with its first argument if that is a word or a string, because an item declares its name
+/// there: `tensor a` of `tensor a dtype=f32`. For a malformed node this is the result. For a well-formed node the
+/// caller sets all arguments and properties.
 fn outline(text: &str, head: &[KdlToken]) -> ManifestNode {
     let span = head.first().map_or(0, |t| t.span.start)..head.last().map_or(0, |t| t.span.end);
     let name_span = head.first().map_or(span.clone(), |token| token.span.clone());
@@ -79,7 +80,7 @@ fn outline(text: &str, head: &[KdlToken]) -> ManifestNode {
 }
 
 /// Arguments and properties of the node with the tokens `head` of `text`, parsed by the `kdl` crate. `Ok(None)` if the
-/// tokens are not exactly one node, `Err` if they are malformed.
+/// crate reads the tokens as no node or several nodes; `Err` if it rejects them.
 pub(super) fn read(text: &str, head: &[KdlToken]) -> Result<Option<NodeEntries>, KdlError> {
     let document = KdlDocument::parse_v2(&alone(text, head))?;
     let [node] = document.nodes() else { return Ok(None) };
@@ -92,8 +93,8 @@ pub(super) fn is_one_node(source: &str) -> bool {
     KdlDocument::parse_v2(source).is_ok_and(|document| document.nodes().len() == 1)
 }
 
-/// Text of the node from its first to its last token, with a space for every byte outside of the tokens `head`: byte
-/// `k` is byte `k` after the start of the first token in `text`.
+/// Text of a node from its first to its last token, in which every byte outside of the tokens `head` is a space.
+/// Offsets are preserved: byte `k` of the result is byte `k` after the start of the first token in `text`.
 fn alone(text: &str, head: &[KdlToken]) -> String {
     let start = head.first().map_or(0, |token| token.span.start);
     let mut source = String::new();
@@ -105,9 +106,9 @@ fn alone(text: &str, head: &[KdlToken]) -> String {
     source
 }
 
-/// Adds `entries`, the parsed arguments and properties in order, to `node`; `head` are the tokens of `text` that they
-/// were parsed from, the node's name first, and give the spans. `None` if tokens and entries do not correspond; `node`
-/// then holds the entries before the first mismatch, and the caller discards these.
+/// Adds `entries`, the parsed arguments and properties of a node, to `node`, with the spans of their tokens. `head` are
+/// the tokens of the node, its name first. `None` if entries and tokens do not correspond; `node` then has the entries
+/// before the first mismatch, which the caller discards.
 fn fill(
     text: &str,
     node: &mut ManifestNode,

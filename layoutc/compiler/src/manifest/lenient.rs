@@ -76,14 +76,15 @@ pub fn nodes(text: &str) -> Vec<LenientNode> {
     drafter.nodes
 }
 
-/// Syntactic context of a cursor at the end of a text: the enclosing nodes, the current node and the unfinished word.
+/// Syntactic context of a cursor at the end of a text, for completion: the nodes around it, and the unfinished word at
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CursorContext {
-    /// Nodes that enclose the cursor, outermost first, each without its `block` and `children`, as the block is not
-    /// closed.
+    /// Nodes whose open blocks contain the cursor, outermost first. `block` and `children` of each are empty, as the
+    /// block is not closed.
     pub around: Vec<LenientNode>,
-    /// Node to which a word at the cursor adds an argument or property, without an unfinished argument at the cursor in
-    /// `parts`; `None` if the word begins a new node.
+    /// Node to which a word at the cursor would add an argument or property; `None` if it would begin a new node. An
+    /// unfinished argument at the cursor is not among its `parts`.
     pub node: Option<LenientNode>,
     /// Byte range of the key of the property whose value is at the cursor; `None` if the cursor is not at a property's
     /// value.
@@ -153,9 +154,9 @@ struct LenientParser<'t> {
     head: Option<(LenientNode, bool)>,
     /// True after `=`, where a value must follow.
     wants_value: bool,
-    /// True after `/-`, which comments out the element that follows.
+    /// True directly after `/-`, which comments out the element that follows.
     slashed: bool,
-    /// True if the last entry of the node is commented out.
+    /// True if the last entry of the current node is commented out.
     dropped_part: bool,
     frames: Vec<LenientBlock>,
     nodes: Vec<LenientNode>,
@@ -276,8 +277,8 @@ impl LenientParser<'_> {
         }
     }
 
-    /// Closes the innermost open block at byte `end`, and adds its owner to the enclosing block unless commented out;
-    /// returns false if no block is open.
+    /// Closes the innermost open block at byte `end`. Adds the node that owns the block to the enclosing block, unless
+    /// the node is commented out. Returns false if no block is open.
     fn close(&mut self, end: usize) -> bool {
         let Some(LenientBlock { mut owner, dropped, nodes, opened }) = self.frames.pop() else {
             return false;

@@ -12,8 +12,8 @@ use crate::base::codes::Code;
 /// Maximum nesting depth of blocks and of comments; deeper nesting is an error.
 pub(super) const NESTING_LIMIT: usize = 128;
 
-/// Maximum number of tokens that are searched backwards from a `//` for the name of the current node, so that lexing
-/// takes linear time. In a longer node a `//` is assumed to be meant as a comment.
+/// Maximum number of tokens before a `//` that are searched for the name of the current node, so that lexing takes
+/// linear time. If the name is farther away, the `//` begins a comment.
 const NODE_TOKENS: usize = 64;
 
 /// Kind of a KDL token.
@@ -37,7 +37,7 @@ pub(super) enum KdlTokenKind {
     End,
     /// Slash-dash `/-`, which comments out the next element.
     SlashDash,
-    /// A character without meaning outside quotes, or without use in manifests: `( ) [ ] / \`.
+    /// One of the characters `( ) [ ] / \` outside quotes, where manifests do not use it.
     Stray,
 }
 
@@ -174,8 +174,8 @@ impl Lexer<'_, '_> {
         }
     }
 
-    /// True if the current node begins with `map` or `compute` and has a bracket, `/` or `\` outside quotes, so that a
-    /// `//` in it was meant as a division.
+    /// True if a `//` in the current node is a division: the node's name is `map` or `compute`, and it has a bracket,
+    /// `/` or `\` outside quotes before the `//`.
     fn is_in_map(&self) -> bool {
         let ends = |token: &&KdlToken| {
             matches!(token.kind, KdlTokenKind::End | KdlTokenKind::Open | KdlTokenKind::Close)
@@ -217,8 +217,9 @@ impl Lexer<'_, '_> {
         None
     }
 
-    /// Skips a backslash and the line end that it escapes, with the comments in between; adds a [`KdlTokenKind::Stray`]
-    /// token if no line end follows. `None` if one of the comments is unclosed or nested too deep, which is reported.
+    /// Skips a backslash, the line end that it escapes, and the comments between the two. If no line end follows, the
+    /// backslash becomes a [`KdlTokenKind::Stray`] token. `None` if one of the comments is unclosed or nested too deep,
+    /// which is reported.
     fn line_continuation(&mut self) -> Option<()> {
         let start = self.at;
         self.at += 1;
@@ -285,9 +286,9 @@ impl Lexer<'_, '_> {
         }
     }
 
-    /// Reports a string that begins at byte `start` and lacks its closing quotes `end`. With `triple`, for triple
-    /// quotes, the string extends to the end of the file and the result is `None`; otherwise a [`KdlTokenKind::Bad`]
-    /// token to the end of the line is added.
+    /// Reports a string that begins at byte `start` and lacks its closing quotes `end`. If `triple` is true, it has
+    /// triple quotes: it then extends to the end of the file, and the result is `None`. Otherwise a
+    /// [`KdlTokenKind::Bad`] token up to the end of the line is added.
     fn unclosed_string(&mut self, start: usize, end: &str, triple: bool) -> Option<()> {
         let message =
             if triple { "unclosed string" } else { "this string is not closed on its line" };

@@ -50,7 +50,7 @@ pub fn parse_tree(file: &Arc<str>, text: &str) -> (tree::ManifestTree, Vec<Diagn
     (tree, faults.finish())
 }
 
-/// True if a `convert` item of the manifest `text` has a sharded tensor as source, so that MPI files are generated.
+/// True if the source of a `convert` item in the manifest `text` is a sharded tensor; MPI files are then generated.
 /// Items with errors do not count.
 pub fn text_needs_mpi(text: &str) -> bool {
     let (manifest, _) = parse(&Arc::from(""), text);

@@ -1,5 +1,5 @@
-//! Checks the tokens of one node before parsing, with more specific messages than a general parser: numbers out of
-//! range, KDL 1 syntax, unquoted expressions.
+//! Checks the tokens of one node before it is parsed, for messages that are more specific than those of the parser. It
+//! finds numbers out of range, KDL 1 syntax, and expressions without quotes.
 
 use std::ops::Range;
 
@@ -14,9 +14,9 @@ use crate::base::nearest::nearest;
 
 use super::read::{ITEMS, NodeScope};
 
-/// Returns true if `head`, the tokens of a node without its block, is valid; else reports the first error. `parent` is
-/// the name of the enclosing node, empty at the top level. For a token of kind [`KdlTokenKind::Bad`], which is reported
-/// already, the result is false without a report.
+/// Checks `head`, the tokens of a node without its block. Returns true if they are valid; otherwise reports the first
+/// error and returns false. `parent` is the name of the enclosing node, empty at the top level. A token of kind
+/// [`KdlTokenKind::Bad`] makes the result false without a report, because the lexer has reported it.
 pub(super) fn check(
     text: &str,
     head: &[KdlToken],
@@ -73,8 +73,8 @@ pub(super) fn check(
     true
 }
 
-/// Reports commas between the axes of a shape, as in `n 4, c 8,`, and returns true; returns false, without a report, if
-/// `head` has no comma or is not a list of axes with an extent each.
+/// Reports commas between the axes of a shape, as in `n 4, c 8,`, and returns true. Returns false, without a report, if
+/// `head` has no comma, or if it is not a list of names with one extent each.
 fn commas_in_shape(text: &str, head: &[KdlToken], faults: &mut DiagnosticSink) -> bool {
     let written = |token: &KdlToken| text.get(token.span.clone()).unwrap_or_default();
     let is_comma =
@@ -149,7 +149,8 @@ fn escapes(text: &str, token: &KdlToken, faults: &mut DiagnosticSink) -> bool {
     true
 }
 
-/// Maximum length in bytes of a string that a help text repeats on one line; for a longer one it shows `"…"`.
+/// Maximum length in bytes of a string that a help text repeats on one line. For a longer string the help text shows
+/// `"…"`.
 const SHOWN: usize = 200;
 
 /// Reports a string in triple quotes, which manifests do not allow, and suggests it on one line.
@@ -175,8 +176,8 @@ fn scalar(after: &str) -> Option<char> {
     char::from_u32(u32::from_str_radix(digits, 16).ok().filter(|_| hex)?)
 }
 
-/// Reports `token`, a token of the node `head` that is valid only inside quotes (a bracket, `/` or `\`) or that a `//`
-/// comment follows without a space. Suggests to quote the expression around it.
+/// Reports `token`, a token of the node `head`, and suggests to quote the expression around it. The token is a bracket,
+/// `/` or `\`, which are valid only inside quotes, or a word that a `//` comment follows without a space, as in `c//4`.
 fn unquoted(
     text: &str,
     head: &[KdlToken],
@@ -265,8 +266,8 @@ fn unquoted(
     }
 }
 
-/// Reports a list in brackets, with its replacement in KDL; `token` is its opening bracket, `outside` the message for a
-/// list that is not a shape.
+/// Reports a list in brackets with its replacement in KDL. `token` is its opening bracket. `outside` is the message for
+/// a list outside of a shape.
 fn bracketed(
     list: bracket_lists::BracketList,
     token: &KdlToken,
@@ -286,8 +287,8 @@ fn bracketed(
     }
 }
 
-/// Reports a property, such as `n=1`, where a node is expected, and suggests `n 1`. If `parent`, the enclosing node,
-/// has the property, suggests to write the property on `parent`.
+/// Reports a property, such as `n=1`, in a place where only nodes are allowed, and suggests the node `n 1`. If a node
+/// called `parent`, which is the enclosing one, may have the property, suggests to write it there.
 fn property_for_node(text: &str, head: &[KdlToken], parent: &str, faults: &mut DiagnosticSink) {
     let of = |token: &KdlToken| text.get(token.span.clone()).unwrap_or_default();
     let whole = head[0].span.start..head.last().map_or(0, |token| token.span.end);
@@ -315,8 +316,8 @@ fn property_for_node(text: &str, head: &[KdlToken], parent: &str, faults: &mut D
 /// Quotation marks that other languages use and KDL does not.
 const QUOTES: &[char] = &['\'', '`', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}'];
 
-/// Reports the token at position `at` of `head` if it is a word such as `true` in the place of an element type, as in
-/// `dtype=true`; returns true if it is.
+/// Returns true, after a report, if the token at position `at` of `head` is a word such as `true` where an element type
+/// is expected, as in `dtype=true`.
 fn no_element_type(text: &str, head: &[KdlToken], at: usize, faults: &mut DiagnosticSink) -> bool {
     let of = |at: usize| head.get(at).and_then(|token| text.get(token.span.clone()));
     let key = at.checked_sub(2).and_then(of);
@@ -332,8 +333,8 @@ fn no_element_type(text: &str, head: &[KdlToken], at: usize, faults: &mut Diagno
     true
 }
 
-/// Returns true if the unquoted word at `span` is a valid name, keyword or number; else reports the word. `is_name` is
-/// true for a node's name or a property's key, which cannot be a number.
+/// Checks the unquoted word at `span`. Returns true if it is a valid name, keyword or number; otherwise reports it and
+/// returns false. `is_name` is true for the name of a node and the key of a property, which cannot be numbers.
 fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut DiagnosticSink) -> bool {
     let word = text.get(span.clone()).unwrap_or_default();
     let start = span.start;

@@ -10,9 +10,9 @@ const NO_NUMBER: &str = "write only digits, a name that begins with a letter, or
 /// Help for a number that is too large.
 const SMALLER: &str = "write a smaller number";
 
-/// Checks that `word`, without a sign, is an integer of at most 127 bits (decimal, or with the prefix `0x`, `0o` or
-/// `0b`) or a finite 64-bit float with at most 38 digits before the point, after it and in the exponent. `Err` holds a
-/// message and a help text.
+/// Checks that KDL can represent the number `word`, which has no sign. An integer may have 127 bits; it is decimal, or
+/// has the prefix `0x`, `0o` or `0b`. A float must be finite in 64 bits, with at most 38 digits before the point, after
+/// the point, and in the exponent. `Err` is a pair (message, help text).
 pub(super) fn read(word: &str) -> Result<(), (String, &'static str)> {
     let digits: String = word.chars().filter(|&c| c != '_').collect();
     for (prefix, radix) in [("0x", 16), ("0X", 16), ("0o", 8), ("0b", 2)] {
@@ -54,9 +54,9 @@ fn integer(word: &str, digits: &str, radix: u32) -> Result<(), (String, &'static
     }
 }
 
-/// Replacement for a word that is not a number, and a suffix for the help text that explains the replacement: (`8 8`,
-/// `: spaces separate arguments`) for `8x8`. `before` is the manifest's text up to the word. `None` if no replacement
-/// is known.
+/// Pair `(replacement, reason)` for a word that is not a number; `reason` is appended to the help text. `8x8` gives
+/// (`8 8`, `: spaces separate arguments`). `before` is the text of the manifest before the word. `None` if no
+/// replacement is known.
 pub(super) fn number_suggestion(word: &str, before: &str) -> Option<(String, String)> {
     if before.trim_end().ends_with("swizzle") && word.ends_with('B') {
         return Some((format!("mode=\"{word}\""), " for a hardware swizzle".to_owned()));
@@ -65,8 +65,8 @@ pub(super) fn number_suggestion(word: &str, before: &str) -> Option<(String, Str
     syntax.or_else(|| quantity(word))
 }
 
-/// Replacement, and a suffix for the help text that explains it, for a word that other languages write, such as `4,`,
-/// `8x8`, `1..4` or `2*3`; `None` for other words.
+/// Pair `(replacement, reason)`, as of [`number_suggestion`], for a word in the syntax of another language, such as
+/// `4,`, `8x8`, `1..4` or `2*3`. `None` for any other word.
 fn syntax_suggestion(word: &str) -> Option<(String, &'static str)> {
     let is_digits = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
     if let Some(number) = word.strip_suffix(',').filter(|number| !number.contains(',')) {

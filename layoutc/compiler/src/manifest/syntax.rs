@@ -172,11 +172,11 @@ pub struct ManifestSyntax {
     pub backends: Vec<BackendItem>,
     /// `graph` items, which declare graphs of operators.
     pub graphs: Vec<GraphItem>,
-    /// Kinds and names of the items with errors, which the lists of items leave out. A reference to one of them gets no
-    /// further diagnostic.
+    /// Pairs (kind, name) of the items with errors, which are missing in the lists of items. A reference to one of them
+    /// gets no further diagnostic.
     pub broken: Vec<(ItemKind, String)>,
-    /// True if part of the file could not be parsed, for example after an unclosed block. An undefined name may be
-    /// declared there, and gets no further diagnostic.
+    /// True if a part of the file could not be parsed, for example after an unclosed block. A name that is not declared
+    /// in the rest may be declared there, so that no diagnostic reports it as undefined.
     pub torn: bool,
 }
 
@@ -234,7 +234,7 @@ pub struct MemorySpaceItem {
 pub struct TransformItem {
     /// Name that the transform declares.
     pub name: Identifier,
-    /// Parameters of the transform, each with its default value.
+    /// Pairs `(name, default)` of the transform's parameters.
     pub parameters: Vec<(Identifier, IntegerLiteral)>,
     /// Layout steps that `apply NAME` inserts, in order of application.
     pub steps: Vec<StepItem>,

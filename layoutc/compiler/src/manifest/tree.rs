@@ -42,8 +42,8 @@ pub struct Entry {
     pub content: Range<usize>,
     /// True if the value is quoted.
     pub quoted: bool,
-    /// True if the value is no string, or byte `k` of the string is byte `content.start + k` of the file: the string
-    /// has no escape and is on one line.
+    /// True if the value is not a string, or a string without escapes on one line. Byte `k` of such a string is byte
+    /// `content.start + k` of the file.
     pub plain: bool,
 }
 

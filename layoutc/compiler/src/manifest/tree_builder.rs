@@ -61,8 +61,8 @@ struct TreeBuilder<'t, 'f> {
     frames: Vec<OpenBlock<'t>>,
     /// Nodes so far of the innermost open block, or of the file.
     nodes: Vec<ManifestNode>,
-    /// Number of top-level nodes when a top-level block was last closed. An unmatched `}` discards the nodes after
-    /// these, which were meant for a block that closed too early.
+    /// Number of top-level nodes when a top-level block was last closed. After an unmatched `}`, the later top-level
+    /// nodes are discarded: they were meant for a block that an earlier `}` closed.
     closed: usize,
     /// True if a `}` without its `{` was read.
     stray: bool,
@@ -99,8 +99,8 @@ impl<'t> TreeBuilder<'t, '_> {
         self.tokens.get(self.at).map(|token| token.kind)
     }
 
-    /// Adds a word or `=` to the current node. A word after the node's block is an error: a property is added to the
-    /// node with the block, a name or `#` word begins a new node, and anything else is skipped.
+    /// Adds a word or `=` to the current node. After the block of the node, a word is an error. A property there is
+    /// added to the node that has the block. A name, or a word with `#`, begins a new node. Anything else is skipped.
     fn part(&mut self, token: &KdlToken) {
         if self.after_block && self.property_after_block(token) {
             return;
@@ -128,8 +128,8 @@ impl<'t> TreeBuilder<'t, '_> {
         self.head.push(token.clone());
     }
 
-    /// Reports a property that follows the block of its node, adds the property to the node and returns true. Returns
-    /// false, without a report, if `token` begins no property or the node is broken.
+    /// Returns true, after a report, if a property begins with `token` after the block of its node; the property is
+    /// added to the node. Returns false, without a report, if no property begins there or the node is broken.
     fn property_after_block(&mut self, token: &KdlToken) -> bool {
         let Some([equals, value]) = self.tokens.get(self.at..self.at + 2) else { return false };
         let is_word = |token: &KdlToken| {
@@ -166,7 +166,7 @@ impl<'t> TreeBuilder<'t, '_> {
         true
     }
 
-    /// Ends the current node, and adds it to its block.
+    /// Ends the current node, and adds it to the innermost open block.
     fn finish(&mut self) {
         if let Some(node) = self.take_head() {
             self.nodes.push(node);
@@ -255,8 +255,8 @@ impl<'t> TreeBuilder<'t, '_> {
         self.after_block = true;
     }
 
-    /// Handles the `/-` that `token` is: skips the node, argument, property or block that follows. `None` if the block
-    /// is unclosed or nested too deep, which ends parsing.
+    /// Skips the node, argument, property or block that the `/-` at `token` comments out. `None`, which ends parsing,
+    /// if that is a block which is unclosed or nested too deep.
     fn slash_dash(&mut self, token: &KdlToken) -> Option<()> {
         while self.peek() == Some(KdlTokenKind::End) {
             self.at += 1;
@@ -283,8 +283,8 @@ impl<'t> TreeBuilder<'t, '_> {
         }
     }
 
-    /// Skips a block that `/-` comments out, including nested blocks; `brace` is its `{`. `None` if the block is
-    /// unclosed or nested too deep, which is reported.
+    /// Skips the block with the opening brace `brace`, which `/-` comments out, including nested blocks. `None`, after
+    /// a report, if the block is unclosed or nested too deep.
     fn comment_out_block(&mut self, brace: &KdlToken) -> Option<()> {
         let mut depth = 1_usize;
         while let Some(token) = self.next() {

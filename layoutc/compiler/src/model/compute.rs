@@ -21,8 +21,8 @@ pub use operator::{Arithmetic, ComparePredicate, MathFunction};
 pub use statement::{Reduction, Statement};
 pub use typed_expr::{BoundaryCondition, DataIndex, ElementRead, Gather, TypedExpr, TypedExprKind};
 
-/// Kernel whose operands are bound to concrete tensors by an `instance` item: checked statements, tensors and loop
-/// schedule. A kernel without `operands` names tensors directly and is an instance by itself.
+/// Kernel whose operands are bound to concrete tensors by an `instance` item. It has checked statements, tensors and a
+/// loop schedule. A kernel without `operands` names tensors directly and is an instance by itself.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct KernelInstance {
@@ -34,23 +34,23 @@ pub struct KernelInstance {
     /// Parameters of the generated function, in parameter order: the tensors that are only read, by first appearance in
     /// the statements, then the tensors that are written.
     pub operands: Vec<KernelOperand>,
-    /// Intermediate tensors that are stored in a buffer: those with a `local` node, and results of reductions that
+    /// Intermediate tensors that are stored in a buffer: those with a `local` node, and the results of reductions that
     /// later statements read.
     pub locals: Vec<Tensor>,
-    /// Symbols (extents known only at run time), each name once: those of the operands' tensors, then those that only
-    /// the kernel's text names, sorted by name, then those of `locals`.
+    /// Symbols (extents known only at run time), each name once, in this order: those of the operands' tensors; those
+    /// that only the kernel's text names, sorted by name; those of `locals`.
     pub symbols: Vec<Symbol>,
     /// Statements in execution order.
     pub statements: Vec<Statement>,
-    /// Loop schedule that the manifest gives; the planner decides what it leaves open.
+    /// Loop schedule that the manifest gives. The planner makes all decisions that the schedule leaves open.
     pub schedule: LoopSchedule,
     /// Span in the manifest of the `instance` item, or of the kernel if the kernel has no `operands`.
     pub place: FileSpan,
 }
 
 impl KernelInstance {
-    /// Copy of the instance with the name `NAME_auto` and without loop schedule and tile caches; `None` if the instance
-    /// has neither a schedule nor caches.
+    /// Copy of the instance with the name `NAME_auto`, from which the loop schedule, the tile caches and the complete
+    /// schedules are removed. `None` if the instance has none of these.
     pub(crate) fn unscheduled(&self) -> Option<Self> {
         if self.schedule == LoopSchedule::default()
             && self.statements.iter().all(|own| own.caches.is_empty() && own.schedules.is_empty())

@@ -20,8 +20,8 @@ pub struct Graph {
     pub nodes: Vec<GraphNode>,
     /// Outputs of the graph, with the layouts that they must have.
     pub outputs: Vec<OutputRequirement>,
-    /// True if the layouts are only verified, not chosen by the solver: the backend does not say `verify=#false`, and
-    /// every result of a node declares its layout or the graph has no outputs.
+    /// True if the layouts are only verified, not chosen by the solver. This requires that the backend does not set
+    /// `verify=#false`, and that the graph has no outputs or every result of a node declares its layout.
     pub is_fixed: bool,
 }
 
@@ -52,8 +52,8 @@ pub struct GraphTensor {
     pub role: TensorRole,
     /// Candidate layouts, at least one; those that the manifest declares for this tensor come first.
     pub candidates: Vec<LayoutCandidate>,
-    /// Position in `candidates` of the declared layout, in which an input is passed or a result is produced; `None`
-    /// if none is declared.
+    /// Position in `candidates` of the layout that the manifest declares or pins: an input is passed in it, a result is
+    /// produced in it. `None` if there is none.
     pub declared: Option<usize>,
     /// True if `keep` forbids every conversion of the tensor.
     pub is_pinned: bool,
@@ -74,8 +74,8 @@ pub struct LayoutCandidate {
     pub is_forbidden: bool,
     /// Glow layout string that the text denotes; `None` if it is in another notation.
     pub string: Option<glow::GlowLayout>,
-    /// Compatibility of this layout with every candidate of the tensor: `fits[k]` is that with candidate `k` as the
-    /// required layout.
+    /// Compatibility of this layout with each candidate of the tensor as the required layout: `fits[k]` is that with
+    /// candidate `k`.
     pub fits: Vec<Compatibility>,
 }
 
@@ -83,7 +83,7 @@ pub struct LayoutCandidate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compatibility {
     /// The layout satisfies the requirement: every element has the same offset in both layouts, or the layout matches
-    /// the required Glow string with wildcards `*`.
+    /// the required Glow string, in which `*` stands for any axis.
     Satisfied,
     /// Compatibility is undecidable: it depends on an opaque attribute of a Glow layout, such as `[vendor:packed]`.
     Unknown,
@@ -108,24 +108,24 @@ pub struct GraphNode {
     pub choices: Vec<OperatorChoice>,
     /// True if the operator is declared with `elementwise=#true`.
     pub is_elementwise: bool,
-    /// True if all operands and results must have the same layout, whichever it is; a tensor of lower rank has the part
-    /// of the layout for its axes.
+    /// True if all operands and results must have one layout, which may be any. A tensor of lower rank then has the
+    /// projection of this layout to its axes: `NC16c` of `NCHW16c` for the axes N and C.
     pub shares_layout: bool,
-    /// Permutation of a transposition that layoutc performs as an alias or a conversion: `transposed[k]` is the
-    /// position in the result of axis `k` of the operand. `None` for an operator of the caller.
+    /// Permutation of a transposition that layoutc performs, as an alias or a conversion: `transposed[k]` is the
+    /// position in the result of axis `k` of the operand. `None` for an operator that the caller implements.
     pub transposed: Option<Vec<usize>>,
 }
 
 /// Possible layout assignment of an operator: a layout for each operand and result, with its cost.
 #[derive(Debug, Clone)]
 pub struct OperatorChoice {
-    /// Position among the `accepts` nodes of the operator, or of the node if the node has any, from 0; `None` if a
-    /// rule, such as `elementwise=#true`, gives the choice.
+    /// Index, from 0, of the choice's alternative among the `accepts` nodes of the graph's node, or of its operator if
+    /// the node has none. `None` if a rule such as `elementwise=#true` gives the choice.
     pub alternative: Option<usize>,
-    /// For each operand in order, the position of the required layout in [`GraphTensor::candidates`]; `None` if any
-    /// candidate is accepted.
+    /// Position in [`GraphTensor::candidates`] of the layout that each operand must have, in the order of the operands;
+    /// `None` if any candidate is accepted.
     pub inputs: Vec<Option<usize>>,
-    /// For each result in order, the position of the produced layout in [`GraphTensor::candidates`].
+    /// Position in [`GraphTensor::candidates`] of the layout that each result gets, in the order of the results.
     pub outputs: Vec<usize>,
     /// Implementation of the operator with these layouts: by the caller or by layoutc.
     pub lowering: OperatorLowering,
@@ -158,8 +158,8 @@ pub struct OutputRequirement {
 }
 
 impl Graph {
-    /// Readers of the tensor at position `tensor`: pairs of a position in [`Graph::nodes`] and the position among that
-    /// node's operands.
+    /// Readers of the tensor at position `tensor`, as pairs (position of the node in [`Graph::nodes`], position of the
+    /// tensor among the operands of this node).
     pub fn readers(&self, tensor: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.nodes.iter().enumerate().flat_map(move |(k, node)| {
             let reads = node.inputs.iter().enumerate().filter(move |(_, read)| **read == tensor);
@@ -175,8 +175,8 @@ impl LayoutCandidate {
         self.string.as_ref().is_some_and(|string| string.dims().iter().any(has_attribute))
     }
 
-    /// Result of Glow's comparison of this layout with the required one, by letters, attributes and strides; `None` if
-    /// either layout is no Glow string or a stride of this layout depends on a symbol.
+    /// Result of Glow's comparison of this layout with the layout `required`, by letters, attributes and strides.
+    /// `None` if one of the two is no Glow string, or if a stride of this layout depends on a symbol.
     pub fn glow_satisfaction(&self, required: &Self) -> Option<glow::Satisfaction> {
         let (own, required) = (self.string.as_ref()?, required.string.as_ref()?);
         let strides: Option<Vec<i128>> =
@@ -193,7 +193,7 @@ impl GraphTensor {
         self.role == TensorRole::Constant
     }
 
-    /// True if the layout of the tensor is unconstrained: it is a constant that is not pinned and has no forbidden
+    /// True if the tensor may have any layout at no cost: it is a constant that is not pinned, and has no forbidden
     /// candidate and no opaque attribute.
     pub fn is_unconstrained(&self) -> bool {
         let is_bound =

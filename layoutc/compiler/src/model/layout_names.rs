@@ -7,9 +7,9 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use crate::model::Tensor;
 
-/// Name of a variable in printed expressions: for `Var::Axis(k)`, `Var::Storage(k)` and `Var::Symbol(k)` the name of
-/// element `k` of `logical`, `storage` and `symbols`, or `i{k}`, `s{k}` and `n{k}` beyond the list; `p{k}` for physical
-/// index `k`, `d{k}` for digit `k`.
+/// Name of the variable `var` in printed expressions. `Var::Axis(k)`, `Var::Storage(k)` and `Var::Symbol(k)` have the
+/// name of element `k` of `logical`, `storage` and `symbols`; beyond the end of the list, `i{k}`, `s{k}` and `n{k}`.
+/// `Var::Physical(k)` is `p{k}`, and `Var::Digit(k)` is `d{k}`.
 pub fn variable(var: Var, logical: &[Axis], storage: &[Axis], symbols: &[Symbol]) -> String {
     let name = |found: Option<&String>, letter: char, k: u32| {
         found.cloned().unwrap_or_else(|| format!("{letter}{k}"))
@@ -49,7 +49,7 @@ pub fn shape(axes: &[Axis], symbols: &[Symbol]) -> String {
     }
 }
 
-/// Texts of axes joined by commas, or by `|` after an axis whose position is in `separators`:
+/// Texts of axes joined by commas, with `|` in place of the comma after each axis whose position is in `separators`:
 /// `n, c_outer, h | w, c_inner` for `[2]`.
 pub fn separated(axes: &[String], separators: &[usize]) -> String {
     let last = axes.len().saturating_sub(1);

@@ -6,13 +6,13 @@ use layoutc_algebra::normal_form::simplify::Facts;
 
 use super::Tensor;
 
-/// Size of a tensor's buffer, as expressions over symbols. A slot is a position of the buffer that can hold one
+/// Size of a tensor's buffer, as expressions over symbols. A slot is a position in the buffer that can hold one
 /// element.
 #[derive(Debug, Clone)]
 pub struct MemoryFootprint {
-    /// Number of positions of the buffer that hold no element, that is, padding.
+    /// Number of slots that hold no element, which are padding.
     pub padding_elements: Expr,
-    /// Size of the buffer in bytes: ceil(slots * element bits / 8), where a slot can hold one element.
+    /// Size of the buffer in bytes: `ceil(slots * element_bits / 8)`.
     pub bytes: Expr,
 }
 
@@ -44,8 +44,8 @@ pub fn layout_bytes(layout: &Layout, element_bits: u32) -> Expr {
     simple(bytes, layout)
 }
 
-/// Simplified form of `expr` over the layout's symbols; the layout's number of slots, positions that can hold one
-/// element, if `expr` is an error or cannot be simplified.
+/// Simplified form of `expr` over the symbols of the layout. If `expr` is an error or cannot be simplified, the number
+/// of slots of the layout takes its place.
 fn simple(expr: Result<Expr, ExprError>, layout: &Layout) -> Expr {
     let facts = Facts::new(layout.symbols());
     expr.and_then(|e| facts.simplify(&e)).unwrap_or_else(|_| layout.physical_elements().clone())

@@ -49,7 +49,8 @@ pub struct Reshard {
     pub from: usize,
     /// Position of the destination in [`super::Manifest::tensors`].
     pub to: usize,
-    /// For each axis of `from`, its position in `to`.
+    /// Positions in `to` of the axes of `from`, one for each axis of `from` in order: `[1, 0]` if `from` has the axes
+    /// N, C and `to` has C, N.
     pub axes: Vec<usize>,
     /// Maximum number of bytes of message buffers per device; `None` if no limit is set.
     pub max_staging: Option<i64>,

@@ -15,7 +15,7 @@ pub struct GraphSchedule {
     pub cost: u64,
     /// Proven lower bound on the cost of every layout plan of the graph, in bytes.
     pub lower_bound: u64,
-    /// Buffers of the graph's tensors, one for each tensor and layout in which it is stored.
+    /// Buffers of the graph's tensors, one for each pair of a tensor and a layout in which it is stored.
     pub buffers: Vec<GraphBuffer>,
     /// Operators of the graph, which the caller implements.
     pub operators: Vec<ScheduleOperator>,
@@ -40,11 +40,13 @@ pub struct GraphBuffer {
     pub bytes: u64,
     /// Use of the buffer in the graph: who fills it and when.
     pub use_of: BufferRole,
-    /// Other tensors, or other layouts of the tensor, that share the buffer's memory.
+    /// Tensors or layouts of this tensor that are stored in the same memory without a copy, such as the result of a
+    /// transposition.
     pub aliases: Vec<BufferAlias>,
 }
 
-/// Another tensor, or another layout of the same tensor, that shares a buffer's memory without a copy.
+/// Tensor in a layout that shares the memory of a buffer without a copy. It is another tensor, or the same tensor in
+/// another layout.
 #[derive(Debug, Clone)]
 pub struct BufferAlias {
     /// Name of the aliased tensor in its layout, unique in the graph.
@@ -62,9 +64,9 @@ pub struct BufferBinding {
     pub name: String,
     /// Position of the buffer in [`GraphSchedule::buffers`].
     pub buffer: usize,
-    /// Position in [`crate::model::Manifest::tensors`] of a tensor with this layout, for which code is generated. It
-    /// has `memory none`, so that only index functions are generated, unless the tensor in this layout is an input,
-    /// constant or output of the graph, or the source or destination of a conversion.
+    /// Position in [`crate::model::Manifest::tensors`] of a tensor with this layout, for which code is generated. A
+    /// tensor that is an input, constant or output of the graph, or the source or destination of a conversion in this
+    /// layout, has memory; any other has `memory none`, and only index functions are generated for it.
     pub tensor: usize,
 }
 
@@ -83,7 +85,7 @@ pub enum BufferRole {
     Output,
 }
 
-/// Operator of the caller, with the buffers of its operands and results in the operator's order.
+/// Operator that the caller implements, with the buffers of its operands and results.
 #[derive(Debug, Clone)]
 pub struct ScheduleOperator {
     /// Name of the operator's node in the graph.

@@ -3,9 +3,9 @@
 
 use crate::ir::{Expr, Function, Part, Stmt, Storage, Value};
 
-/// Removes from a function the constants, variables and private arrays that no statement reads, the statements
-/// that update them, and loops and branches without statements, until nothing changes. Variables that only read each
-/// other stay.
+/// Removes dead statements from a function, until nothing changes: declarations of constants, variables and private
+/// arrays that no statement reads, the updates of these, and loops and branches without statements. Two variables that
+/// are read only by updates of each other stay.
 pub fn dead_code(function: &mut Function) {
     while sweep(&mut function.body) {}
 }
@@ -43,13 +43,14 @@ fn sweep(body: &mut Vec<Stmt>) -> bool {
     is_changed || body.len() < length
 }
 
-/// True for a loop or a branch without statements.
+/// True for a loop or a branch without statements other than comments.
 fn is_empty(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::For { .. } | Stmt::If { .. })
         && stmt.nested().flatten().all(|stmt| matches!(stmt, Stmt::Comment { .. }))
 }
 
-/// Name of the constant, variable or private array that a statement declares for those after it.
+/// Name of the constant, variable or private array that a statement declares; its scope is the statements that follow.
+/// `None` for any other statement.
 fn declared(stmt: &Stmt) -> Option<&str> {
     match stmt {
         Stmt::Let { name, .. }
@@ -63,8 +64,9 @@ fn declared(stmt: &Stmt) -> Option<&str> {
     }
 }
 
-/// True if one of consecutive statements, or one nested in them, reads the declaration of `name` in whose scope they
-/// begin; a redeclaration of the name ends that scope. An update does not read its target.
+/// True if one of the consecutive statements `stmts`, or one nested in them, reads the name `name` that is declared
+/// before them. Statements after a second declaration of `name` do not count. An update does not read the variable that
+/// it updates.
 fn is_read<'s>(stmts: impl Iterator<Item = &'s Stmt>, name: &str) -> bool {
     for stmt in stmts {
         let is_shadowed = matches!(stmt, Stmt::For { name: variable, .. } if variable == name);
@@ -80,7 +82,8 @@ fn is_read<'s>(stmts: impl Iterator<Item = &'s Stmt>, name: &str) -> bool {
     false
 }
 
-/// Removes the updates of a variable or array from the statements after its declaration.
+/// Removes from `stmts` the updates of the variable or array `name` that is declared before them, up to a second
+/// declaration of `name`.
 fn remove_updates(stmts: &mut Vec<Stmt>, name: &str) {
     let is_of_name = |stmt: &Stmt| {
         matches!(stmt, Stmt::Update { into: Value::Name { name: target } | Value::Item { array: target, .. }, .. }

@@ -1,5 +1,6 @@
-//! Vectors of 16-bit floats. Processors convert a whole vector by one instruction, which compilers do not find: a loop
-//! over elements converts a run of its operands, computes, and converts a run of its results.
+//! Vectorization of conversions of 16-bit floats. Processors convert a whole vector by one instruction, but compilers
+//! do not generate it from a loop over elements. So the loop is split: each iteration converts a run of its operands,
+//! computes, and converts a run of its results.
 
 use crate::base::cast::{Cast, CastMode};
 use crate::base::dtype::{Dtype, Scalar};
@@ -8,7 +9,7 @@ use crate::ir::{
 };
 use crate::machine::CPU;
 
-/// Element type in memory, f16, with its size in bytes.
+/// Element type f16 and its size in bytes.
 const HALF: (Dtype, i64) = (Dtype { scalar: Scalar::F16, lanes: 1 }, 2);
 const SINGLE: (Dtype, i64) = (Dtype { scalar: Scalar::F32, lanes: 1 }, 4);
 
@@ -33,8 +34,8 @@ fn in_runs(body: Vec<Stmt>, name: &mut dyn FnMut(&str) -> String) -> Vec<Stmt> {
     all
 }
 
-/// Run of f16 elements that a loop iteration over vectors reads, and the f32 array that holds them after
-/// conversion.
+/// Run of f16 elements that one iteration of a vector loop reads: `buffer` and `index` give its start. `array` is the
+/// f32 array that holds the elements after conversion.
 struct Read {
     buffer: String,
     index: Expr,
@@ -131,8 +132,8 @@ fn loop_in_runs(stmt: &Stmt, name: &mut dyn FnMut(&str) -> String) -> Option<Vec
     Some(all)
 }
 
-/// Exclusive end of the iterations of the loop `from..to` that form whole vectors; `None` if the bounds are constants
-/// with less than one vector between them.
+/// Exclusive end of the iterations of the loop `from..to` that form whole vectors of `half_vector_elements` iterations:
+/// 32 for `0..37` and 16 elements. `None` if both bounds are constants and no whole vector fits.
 fn whole_runs(from: &Expr, to: &Expr) -> Option<Expr> {
     if let (Expr::Int { value: from }, Expr::Int { value: to }) = (from, to) {
         let rounds = to.checked_sub(*from)?;
@@ -151,8 +152,9 @@ fn whole_runs(from: &Expr, to: &Expr) -> Option<Expr> {
     Some(if *from == zero { whole } else { Expr::Add { args: vec![from.clone(), whole] } })
 }
 
-/// Adds to `found` the runs of f16 elements that a value reads in every iteration of the loop with variable `round`,
-/// except those that a condition guards, without duplicates. `name` returns an unused name similar to its argument.
+/// Adds to `found` the runs of f16 elements that `value` reads, without duplicates. A run is a converted load whose
+/// index grows by one per iteration of the loop with variable `round`. Operands that are evaluated only under a
+/// condition are left out. `name` returns an unused name similar to its argument.
 fn find(value: &Value, round: &str, found: &mut Vec<Read>, name: &mut dyn FnMut(&str) -> String) {
     match value {
         Value::Cast { cast, value: read } if is_cast(*cast, HALF, SINGLE) => {

@@ -1,5 +1,6 @@
-//! Loop-invariant code motion: quotients and calls that have the same value in all iterations of a loop, such as the root
-//! of a layer norm, are computed once, before the loop. Compilers leave calls that may set `errno` inside.
+//! Loop-invariant code motion. A quotient or call that has the same value in all iterations of a loop, such as the root
+//! of a layer norm, is computed once, before the loop. Compilers of the generated code do not move calls that may set
+//! `errno`.
 
 use std::collections::BTreeSet;
 
@@ -7,9 +8,10 @@ use super::Ranges;
 use crate::base::dtype::Dtype;
 use crate::ir::{Expr, Function, LoopKind, Part, PartMut, Stmt, Value, ValueOp};
 
-/// Moves invariant values of a function out of its loops, each out of as many as possible. `ranges` holds the value ranges
-/// of the function's parameters; `name` returns an unused identifier that resembles the given one. Only values that every
-/// call of the loop computes at least once are moved: those of loops that run, outside of branches.
+/// Moves invariant values of a function before the loops that compute them, each before the outermost loop in which it
+/// is invariant. A value is moved only if the loop computes it at least once whenever it is reached: the loop is known
+/// to have an iteration, and the value is outside of branches. `ranges` holds the value ranges of the function's
+/// parameters; `name` returns an unused identifier similar to its argument.
 pub fn hoist(function: &mut Function, ranges: &Ranges, name: &mut dyn FnMut(&str) -> String) {
     let mut hoister = Hoister { ranges: ranges.clone(), name };
     function.body = hoister.body(std::mem::take(&mut function.body));
@@ -21,7 +23,7 @@ struct Hoister<'a> {
 }
 
 impl Hoister<'_> {
-    /// Statements with the values that were moved out of their loops declared before these.
+    /// Statements of a body after hoisting: declarations of the values that are moved out of a loop precede the loop.
     fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
         let mut all = Vec::with_capacity(body.len());
         for mut stmt in body {
@@ -51,8 +53,8 @@ impl Hoister<'_> {
         bounds.is_some_and(|([_, first], [end, _])| first < end)
     }
 
-    /// Replaces the invariant values in statements that every iteration of a loop executes by names, and appends the
-    /// values, names and types to `moved`. `changed` are the names that the loop declares or writes.
+    /// Replaces invariant values by names in the statements of a loop's body that every iteration executes. Appends to
+    /// `moved` a triple (value, name, type) for each. `changed` are the names that the loop declares or writes.
     fn collect(
         &mut self,
         body: &mut [Stmt],
@@ -115,7 +117,7 @@ impl Hoister<'_> {
     }
 }
 
-/// Type of a value that may be moved; `None` for elements, constants and truth values.
+/// Type of a computed value; `None` for elements, constants, truth values, selections and casts, which are not moved.
 fn result(value: &Value) -> Option<Dtype> {
     match value {
         Value::Binary { op, dtype, .. } => {
@@ -153,7 +155,8 @@ fn is_costly(value: &Value) -> bool {
     found
 }
 
-/// True if a value names none of `changed`, selects nothing, and reads no image.
+/// True if a value is invariant in a loop that declares or writes the names `changed`: it uses none of them, contains
+/// no selection, and reads no image.
 fn is_fixed(value: &Value, changed: &BTreeSet<String>) -> bool {
     let (mut by_value, mut by_index, mut by_buffer) = (true, true, true);
     value.walk(&mut |part| match part {
@@ -172,7 +175,7 @@ fn is_fixed(value: &Value, changed: &BTreeSet<String>) -> bool {
     by_value && by_index && by_buffer
 }
 
-/// Adds the names that statements declare or write, and those of all buffers that primitives use.
+/// Adds to `changed` the names that statements declare or write. A buffer counts as written if a primitive uses it.
 fn changes(body: &[Stmt], changed: &mut BTreeSet<String>) {
     for stmt in body {
         stmt.walk(&mut |stmt| {

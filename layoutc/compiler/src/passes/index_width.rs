@@ -1,5 +1,4 @@
-//! Widening of index arithmetic: indices on which element values depend are computed in 64 bits where the index
-//! type has 32.
+//! Widening of index arithmetic: an index of 32 bits that is used as an element value is computed in 64 bits.
 //!
 //! Intermediate results may exceed 32 bits. Plain sums and products are widened by their operands; floor division,
 //! minimum and maximum are functions of the index type, so an index that needs one is computed as an `i64` value.
@@ -10,8 +9,9 @@ use crate::ir::{Expr, Function, PartMut, Stmt, Value, ValueOp};
 /// Type in which widened indices are computed.
 const WIDE: Dtype = Dtype { scalar: Scalar::I64, lanes: 1 };
 
-/// Replaces indices in values that contain floor division, its remainder, a minimum or a maximum by `i64` values. No
-/// effect unless `index_max`, the greatest value of the function's index type, is at most 2^31 - 1.
+/// Replaces, in the element values of a function, an index by an `i64` value if it contains floor division, its
+/// remainder, a minimum or a maximum. No effect if `index_max`, the greatest value of the function's index type, is
+/// above 2^31 - 1.
 pub fn index_width(function: &mut Function, index_max: i64) {
     if index_max <= i64::from(i32::MAX) {
         function.body.iter_mut().for_each(widen);
@@ -51,8 +51,8 @@ fn needs_function(index: &Expr) -> bool {
     any
 }
 
-/// Index as an `i64` value; `None` if it contains operations other than sums, products, quotients, remainders, minima
-/// and maxima of names and constants.
+/// Index expression as an element value of type `i64`. `None` if it contains an operation other than sums, products,
+/// quotients, remainders, minima and maxima of names and constants.
 fn as_value(index: &Expr) -> Option<Value> {
     let binary = |op, a: &Expr, b: &Expr| Some(Value::binary(op, WIDE, as_value(a)?, as_value(b)?));
     let folded = |op, args: &[Expr]| {

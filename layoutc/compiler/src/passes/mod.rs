@@ -1,5 +1,5 @@
-//! Passes that rewrite functions of the loop IR: [`gpu_kernel`] and [`cpu_kernel`] list them in their order.
-//! [`index_width`] follows as soon as the index type of the target language is known.
+//! Passes that rewrite functions of the loop IR. [`cpu_kernel`] and [`gpu_kernel`] run them in their order.
+//! [`index_width`] runs later, when the index type of the target language is known.
 
 mod dead_code;
 mod half_vectors;
@@ -23,15 +23,16 @@ pub use self::unroll_budget::unroll_budget;
 
 use crate::ir::Function;
 
-/// Runs the passes for a kernel on one CPU thread or several. `ranges` holds the value ranges of the function's
-/// parameters; `name` returns an unused identifier that resembles the given one.
+/// Runs the passes for a kernel on one or several threads of a CPU with vectors. `ranges` holds the value ranges of the
+/// function's parameters; `name` returns an unused identifier similar to its argument.
 pub fn cpu_kernel(function: &mut Function, ranges: &Ranges, name: &mut dyn FnMut(&str) -> String) {
     gpu_kernel(function, ranges);
     hoist(function, ranges, name);
     half_vectors(function, name);
 }
 
-/// Runs the passes for a kernel in GPU threads, or on a CPU without vectors. `ranges` holds the value ranges of the function's parameters.
+/// Runs the passes for a kernel in GPU threads, or on a CPU without vectors. `ranges` holds the value ranges of the
+/// function's parameters.
 pub fn gpu_kernel(function: &mut Function, ranges: &Ranges) {
     simplify(function, ranges);
     partition(function, ranges);

@@ -1,10 +1,10 @@
-//! Loop partitioning: a loop whose bounds or conditions change at a known iteration becomes several loops, in each of
-//! which they are decided.
+//! Loop partitioning. If the bounds or conditions in a loop's body change at a known iteration, the loop becomes
+//! several loops with constant bounds and conditions.
 //!
-//! `for b in 0..2 { for i in 0..min(16, 24 - 16*b) { … } }` becomes a loop over `b` in `0..1` with 16 iterations inside,
-//! and one over `1..2` with 8. Only serial and unrolled loops of known bounds are partitioned, while the copies of the body
-//! stay small. A loop with a barrier stays whole: `PoCL` 3.1 computes wrong sums for several barriers in sequence
-//! inside a loop over thread blocks.
+//! `for b in 0..2 { for i in 0..min(16, 24 - 16*b) { … } }` becomes a loop over `b` in `0..1` with 16 iterations
+//! inside, and one over `1..2` with 8. Only serial and unrolled loops with constant bounds are partitioned, as long as
+//! the copies of the body stay small. A loop with a barrier stays whole: `PoCL` 3.1 computes wrong sums for several
+//! barriers in sequence inside a loop over thread blocks.
 
 use super::ranges::{Ranges, decide};
 use super::simplify::simplified;
@@ -40,8 +40,8 @@ fn stmts(body: Vec<Stmt>, ranges: &mut Ranges) -> Vec<Stmt> {
     all
 }
 
-/// Partitions the loops nested in a statement, not the statement itself, and returns the statement. Adds the name that
-/// the statement declares to `ranges` for the statements after it.
+/// Partitions the loops nested in a statement, not the statement itself, and returns the statement. The names that the
+/// statement declares are added to `ranges`, for the statements after it.
 fn inside(mut stmt: Stmt, ranges: &mut Ranges) -> Stmt {
     let depth = ranges.depth();
     if let Stmt::For { name, from, to, .. } = &stmt {
@@ -69,9 +69,10 @@ fn inside(mut stmt: Stmt, ranges: &mut Ranges) -> Stmt {
     stmt
 }
 
-/// Simplified parts of a loop, in order. `None` for statements other than serial and unrolled loops with constant
-/// bounds and no barrier, if no comparison changes its truth, and if the parts exceed `loop_parts` or `part_statements`
-/// of [`CPU`](crate::machine::CPU).
+/// Loops, simplified and in order, into which a loop is partitioned at the iterations where a comparison changes its
+/// truth. `None` if the statement is not a serial or unrolled loop with constant bounds, if it contains a barrier, or
+/// if no comparison changes. `None` too if there would be more than `loop_parts` loops, or more than `part_statements`
+/// statements in them ([`CPU`](crate::machine::CPU)).
 fn parts(stmt: &Stmt, ranges: &Ranges) -> Option<Vec<Stmt>> {
     let Stmt::For { name, from, to, step, kind, body } = stmt else { return None };
     if !matches!(kind, LoopKind::Serial | LoopKind::Unrolled(_)) {
@@ -134,9 +135,11 @@ struct Search {
     /// First and last value of the loop variable.
     ends: [i64; 2],
     ranges: Ranges,
-    /// Index constants of the body, as expressions over names outside of the body, the innermost last.
+    /// Pairs `(name, value)` of the index constants declared in the body so far, the innermost last. The values are
+    /// expressions over names that are declared outside of the body.
     constants: Vec<(String, Expr)>,
-    /// Values of the loop variable from which on a comparison has another truth, in no order.
+    /// Values of the loop variable at which the truth of a comparison differs from that in the iteration before, in no
+    /// order.
     changes: Vec<i64>,
 }
 

@@ -5,8 +5,8 @@ use crate::ir::{Compare, Expr};
 /// Least and greatest value of an expression, both inclusive.
 pub(super) type Interval = [i128; 2];
 
-/// Value ranges of the visible names, those of the innermost scope last. `None` is a name of unknown range, which
-/// hides an outer one.
+/// Pairs `(name, range)` of the visible names, those of the innermost scope last; the last entry of a name counts.
+/// `None`: the range of the name is unknown.
 #[derive(Debug, Clone, Default)]
 pub struct Ranges {
     names: Vec<(String, Option<Interval>)>,
@@ -33,22 +33,23 @@ impl Ranges {
         self.names.truncate(depth);
     }
 
-    /// Restricts a name to one value; `depth` is the number of visible names before the name was declared.
+    /// Restricts the range of one name to `value`. `depth` is the number of visible names when the name was declared,
+    /// not counting the name.
     pub fn fix(&mut self, depth: usize, value: i64) {
         if let Some((_, range)) = self.names.get_mut(depth) {
             *range = Some([i128::from(value); 2]);
         }
     }
 
-    /// Range of the loop variable of `from..to`; `None` if a bound has no known range. The least value exceeds the
-    /// greatest if the loop has no iteration.
+    /// Range of the loop variable of `from..to`: from the least value of `from` to the greatest value of `to` minus 1.
+    /// If the loop has no iteration, the first may exceed the second. `None` if the range of a bound is unknown.
     pub fn of_loop(&self, from: &Expr, to: &Expr) -> Option<Interval> {
         let ([low, _], [_, high]) = (self.of(from)?, self.of(to)?);
         Some([low, high.checked_sub(1)?])
     }
 
-    /// Range of an expression; `None` if the ranges of the names in it do not bound its value, and for a condition or a
-    /// call.
+    /// Range of the values of an expression, from the ranges of the names in it. `None` for a condition or a call, and
+    /// if a range that is needed is unknown.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other nodes have no known range")]
     pub fn of(&self, expr: &Expr) -> Option<Interval> {
         match expr {
@@ -101,7 +102,8 @@ fn corners(
     Some([*all.iter().min()?, *all.iter().max()?])
 }
 
-/// Truth of a comparison `a op b` for all values of two ranges; `None` if it differs among them.
+/// Truth of the comparison `a op b` for all values in the ranges `a` and `b`; `None` if it is true for some of them and
+/// false for others.
 pub(super) fn decide(op: Compare, a: Interval, b: Interval) -> Option<bool> {
     match op {
         Compare::Lt if a[1] < b[0] => Some(true),

@@ -1,5 +1,6 @@
-//! Simplification by ranges: conditions that always or never hold, minima and maxima of which one operand always wins,
-//! loops without an iteration, index constants that are integers.
+//! Simplification of a function by value ranges. It decides conditions that always or never hold, replaces minima and
+//! maxima by an operand that always wins, removes loops without an iteration, and substitutes index constants that are
+//! integers.
 
 use std::cmp::Ordering;
 
@@ -21,8 +22,8 @@ pub(super) fn simplified(body: Vec<Stmt>, ranges: &Ranges) -> Vec<Stmt> {
 
 struct Simplifier {
     ranges: Ranges,
-    /// Values of the visible names that are known integers, the innermost last. `None` is a name of unknown value,
-    /// which hides an outer one.
+    /// Pairs `(name, value)` of visible names that are integer constants, the innermost last; the last entry of a name
+    /// counts. `None`: the name is declared with an unknown value.
     constants: Vec<(String, Option<i64>)>,
 }
 
@@ -91,9 +92,9 @@ impl Simplifier {
         vec![stmt]
     }
 
-    /// Inlines the body of a loop of one iteration, simplified. The body's index constants are substituted, as those of
-    /// a neighboring loop may have the same names. Returns the simplified body as an error if it declares anything
-    /// else.
+    /// Body of a loop that has one iteration, simplified, as statements that replace the loop. Index constants of the
+    /// body are substituted, because a neighboring loop may declare the same names. If the body declares anything else,
+    /// the loop must stay: the simplified body is then the `Err`.
     fn inlined(&mut self, body: Vec<Stmt>) -> Result<Vec<Stmt>, Vec<Stmt>> {
         let declares = |stmt: &Stmt| {
             !matches!(
@@ -204,8 +205,8 @@ impl Simplifier {
         }
     }
 
-    /// Simplified remainder `a % b` if `a` is a constant or below the divisor; else the remainder that `otherwise`
-    /// builds.
+    /// Remainder `a % b`, simplified: an integer if the range of `a` is one value, `a` if its range is in `0..b`, else
+    /// the remainder that `otherwise` builds.
     fn remainder(
         &self,
         a: Box<Expr>,
@@ -266,8 +267,8 @@ impl Simplifier {
         Some(holds != is_negated)
     }
 
-    /// Range of an integer value of type `dtype`, if it is a constant or an index that fits the type; `None` for
-    /// other values.
+    /// Range of a value of the integer type `dtype`. `None` unless the value is a constant, or an index whose range
+    /// fits the type.
     fn integer(&self, dtype: Dtype, number: &Value) -> Option<Interval> {
         let limits = range(Some(dtype.scalar).filter(|scalar| is_integer(*scalar))?);
         match number {
@@ -285,8 +286,8 @@ impl Simplifier {
     }
 }
 
-/// Value of the loop variable in the only iteration of a serial or unrolled loop with constant bounds; `None` for loops
-/// with another number of iterations, and for all other loops.
+/// Value of the loop variable in the only iteration of a loop. `None` for a loop with another number of iterations, for
+/// a loop other than a serial or unrolled one, and for bounds that are not constants.
 fn only_iteration(from: &Expr, to: &Expr, step: i64, kind: &LoopKind) -> Option<i64> {
     let (Expr::Int { value: from }, Expr::Int { value: to }) = (from, to) else { return None };
     let is_plain = matches!(kind, LoopKind::Serial | LoopKind::Unrolled(_));
@@ -317,7 +318,8 @@ fn substitute(stmt: &mut Stmt, known: &[(String, Expr)]) {
     stmt.nested_mut().flatten().for_each(|nested| substitute(nested, known));
 }
 
-/// Sum of the terms, with nested sums flattened and constants added up to one last term.
+/// Sum of terms: nested sums are flattened, and constants are added up to one last term. `a, (b + 1), 2` gives
+/// `a + b + 3`.
 fn sum(args: Vec<Expr>) -> Expr {
     let mut args = flattened(args, |arg| match arg {
         Expr::Add { args } => Ok(args),
@@ -334,8 +336,8 @@ fn sum(args: Vec<Expr>) -> Expr {
     if args.len() == 1 { args.swap_remove(0) } else { Expr::Add { args } }
 }
 
-/// Product of the factors, with nested products flattened and constants multiplied to one last factor. A sum with
-/// a constant among its terms is distributed over a constant.
+/// Product of factors: nested products are flattened, and constants are multiplied to one last factor. A sum with a
+/// constant term is multiplied out if the only other factor is a constant: `(a + 2) * 3` gives `a * 3 + 6`.
 fn product(args: Vec<Expr>) -> Expr {
     let mut args = flattened(args, |arg| match arg {
         Expr::Mul { args } => Ok(args),
@@ -363,8 +365,8 @@ fn product(args: Vec<Expr>) -> Expr {
     }
 }
 
-/// `args` with one level of nesting removed: an argument for which `operands` returns `Ok` is replaced by the operands
-/// that it returns; `Err` returns the argument unchanged. Flattens sums in sums, and products in products.
+/// Arguments of a sum or product without nested ones: an argument for which `operands` returns `Ok` is replaced by the
+/// operands that it returns. `Err` returns the argument unchanged. For sums, `a, (b + c)` gives `a, b, c`.
 fn flattened(args: Vec<Expr>, operands: impl Fn(Expr) -> Result<Vec<Expr>, Expr>) -> Vec<Expr> {
     let nested = |arg| operands(arg).unwrap_or_else(|arg| vec![arg]);
     args.into_iter().flat_map(nested).collect()
@@ -400,9 +402,11 @@ fn holds(value: bool) -> Value {
     Value::Holds { condition: Expr::Bool { value } }
 }
 
-/// Statements that replace the `If` statement `stmt`, whose branches are `body` and `otherwise`: the taken branch if
-/// its condition is a constant, none if both branches are empty, else the `If`, with a negated condition if only
-/// `otherwise` is not empty.
+/// Statements that replace the `If` statement `stmt` with the branches `body` and `otherwise`:
+/// - the branch that is taken, if the condition is a constant
+/// - no statement, if both branches are empty
+/// - an `If` with the negated condition, if only `body` is empty
+/// - an `If` with the same condition in all other cases
 fn decided(stmt: Stmt, body: Vec<Stmt>, otherwise: Vec<Stmt>) -> Vec<Stmt> {
     let Stmt::If { condition, likely, .. } = stmt else { return Vec::new() };
     match condition {

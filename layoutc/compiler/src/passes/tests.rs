@@ -13,7 +13,8 @@ use crate::ir::{
 
 const F64: Dtype = Dtype { scalar: Scalar::F64, lanes: 1 };
 
-/// Interpreter: names of indices, values of variables, elements of buffers, and the order of the writes.
+/// Interpreter of a function. It holds the values of indices, of variables and of buffer elements, and records the
+/// order of the writes.
 #[derive(Default)]
 struct Machine {
     names: Vec<(String, i128)>,

@@ -1,5 +1,5 @@
-//! Budget for unrolling: the replicas of nested loops multiply, so the product is bounded, and loops over an
-//! array that exceeds the registers gain nothing from unrolling.
+//! Budget for unrolling. The numbers of copies of nested unrolled loops multiply, so their product is bounded. A loop
+//! over an array that exceeds the registers is not unrolled, because it gains nothing.
 
 use std::collections::BTreeSet;
 
@@ -8,15 +8,15 @@ use crate::ir::{Expr, Function, LoopKind, Part, Stmt, Storage, Value};
 use crate::machine::CPU;
 
 /// Makes unrolled loops serial if their bounds are unknown, if they index an array that exceeds the registers, or if
-/// their replicas have more than [`CPU`]'s `unrolled_statements`. Within that budget, inner loops take precedence over
+/// the copies of their bodies have more than [`CPU`]'s `unrolled_statements`. Inner loops are unrolled rather than
 /// outer ones.
 pub fn unroll_budget(function: &mut Function) {
     keep_spilled_loops(&mut function.body, &mut BTreeSet::new());
     weigh(&mut function.body);
 }
 
-/// Makes every unrolled loop serial whose variable indexes one of the private arrays in `spilled`, which exceed the
-/// registers. Arrays of that size that the body declares are added to `spilled`.
+/// Makes an unrolled loop serial if an index into one of the private arrays `spilled` depends on its variable.
+/// `spilled` are the arrays that exceed the registers; those that the body declares are added to it.
 fn keep_spilled_loops(body: &mut [Stmt], spilled: &mut BTreeSet<String>) {
     for stmt in body {
         if let Stmt::Allocate { name, element, elements, storage: Storage::Private } = stmt {
@@ -35,8 +35,8 @@ fn keep_spilled_loops(body: &mut [Stmt], spilled: &mut BTreeSet<String>) {
     }
 }
 
-/// True if an index of an element of one of `arrays`, in a value of the body, depends on one of `names`. Index
-/// constants that depend on `names` are added to `names`.
+/// True if an element value in the body reads an element of one of `arrays` at an index that depends on one of `names`.
+/// Index constants that depend on `names` are added to `names`.
 fn indexes(body: &[Stmt], names: &mut BTreeSet<String>, arrays: &BTreeSet<String>) -> bool {
     let depends = |expr: &Expr, names: &BTreeSet<String>| {
         let mut found = false;
@@ -64,9 +64,9 @@ fn indexes(body: &[Stmt], names: &mut BTreeSet<String>, arrays: &BTreeSet<String
     })
 }
 
-/// Weight of a body in statements: a serial or parallel loop counts [`CPU`]'s `loop_weight` more than its body, an
-/// unrolled one its replicas. Makes unrolled loops serial whose bounds are unknown or whose replicas weigh more than
-/// `unrolled_statements`.
+/// Weight of a body, in statements. An unrolled loop weighs its body times the unroll factor; a serial or parallel loop
+/// weighs its body plus [`CPU`]'s `loop_weight`. An unrolled loop whose bounds are unknown, or that weighs more than
+/// `unrolled_statements`, is made serial.
 fn weigh(body: &mut [Stmt]) -> i64 {
     let mut all = 0_i64;
     for stmt in body {

@@ -15,9 +15,9 @@ use crate::model::ring::Ring;
 pub struct Abi {
     /// Name of the tensor.
     pub name: String,
-    /// Element type, axes, physical shape, strides in elements, map, size and alignment in bytes, memory, sharding, and
-    /// a hash of the preceding text: `f32 n=3 c=8 -> [24] strides [1] map "n * 8 + c" bytes 96 align 64 global hash
-    /// 0123456789abcdef`.
+    /// Line of text with the element type, axes, physical shape, physical strides in elements, index map, size and
+    /// alignment in bytes, memory, and sharding. It ends with a hash of the text before:
+    /// `f32 n=3 c=8 -> [24] strides [1] map "n * 8 + c" bytes 96 align 64 global hash 0123456789abcdef`.
     pub text: String,
     /// Span of the tensor's layout in the manifest.
     pub place: FileSpan,
@@ -55,7 +55,8 @@ pub fn abi(tensor: &Tensor) -> Abi {
     Abi { name: tensor.name.clone(), text: line, place: tensor.places.layout.clone() }
 }
 
-/// Suffix of the text for a ring buffer: ` ring y=4/64`, with the axis, the capacity, and the extent of the whole axis.
+/// Suffix of the text for a ring buffer: ` ring y=4/64` if memory holds 4 indices of an axis `y` whose whole extent is
+/// 64.
 fn in_ring(tensor: &Tensor, ring: &Ring) -> String {
     let extent = ring.whole.get(ring.axis);
     let extent = extent
@@ -63,8 +64,9 @@ fn in_ring(tensor: &Tensor, ring: &Ring) -> String {
     format!(" ring {}={}/{extent}", ring.name(), ring.capacity)
 }
 
-/// Suffix of the text for a sharded tensor: ` mesh x=2 y=4 shard n=15/"y x"`, with the axes of the mesh, and for each
-/// sharded axis the extent of the whole axis and the mesh axes.
+/// Suffix of the text for a sharded tensor: ` mesh x=2 y=4 shard n=15/"y x"`. It has the axes of the mesh with their
+/// numbers of devices. For each sharded axis it has the extent in the whole tensor, and the mesh axes that partition
+/// it.
 fn on_mesh(sharded: &DeviceSharding) -> String {
     let axes = &sharded.mesh.axes;
     let mesh: Vec<String> =

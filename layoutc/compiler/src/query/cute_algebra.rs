@@ -11,21 +11,23 @@ use layoutc_algebra::notation::{Notation, NotationFault};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 
-/// Operation of CuTe's layout algebra on a layout A. The members are the operand B as text, and options.
+/// Operation of CuTe's layout algebra on a layout A. The text in a variant is the operand B; its other members are
+/// options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CuteOperation<'a> {
-    /// Composition A ∘ B; B is a layout or a tiler.
+    /// Composition A ∘ B, the layout that maps i to A(B(i)); B is a layout or a tiler.
     Compose(&'a str),
     /// Complement of A; B is the cotarget (size of the codomain to cover), an integer or a shape. `None` if it is not
     /// given.
     Complement(Option<&'a str>),
-    /// Coalescing of the modes of A; B is a profile: a shape whose integers mark the modes that are coalesced one by
-    /// one. `None` coalesces all modes into one list.
+    /// Coalescing of the modes of A. B is a profile, a shape with one integer for each mode that is coalesced by
+    /// itself. `None`: all modes are coalesced together.
     Coalesce(Option<&'a str>),
-    /// Division of A by the tiler B, with the grouping of modes, and the policy for a tile that does not divide an
-    /// extent.
+    /// Division of A by the tiler B. The options are the grouping of the resulting modes, and the policy for a tile
+    /// that does not divide an extent.
     Divide(&'a str, DivisionGrouping, RemainderPolicy),
-    /// Product of A by B, a layout or a tiler: copies of A in the order of B, with the grouping of modes.
+    /// Product of A by B, a layout or a tiler: copies of A, arranged as B says. The option is the grouping of the
+    /// resulting modes.
     Product(&'a str, ProductGrouping),
     /// Right inverse of A: the layout R with A(R(i)) = i.
     RightInverse,
@@ -43,7 +45,7 @@ impl<'a> CuteOperation<'a> {
         }
     }
 
-    /// Pseudo-file, `<a>` or `<b>`, of the operand to which an error of the operation refers.
+    /// Pseudo-file of the operand that `error` is about: `<a>` for A, `<b>` for B.
     fn at_fault(self, error: &CuteError) -> &'static str {
         match (self, error) {
             (Self::Complement(_) | Self::RightInverse | Self::LeftInverse, _) => A,
@@ -55,7 +57,7 @@ impl<'a> CuteOperation<'a> {
     }
 }
 
-/// Result of an operation on CuTe layouts.
+/// Result of an operation of CuTe's layout algebra: a layout, and notes on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CuteAnswer {
     /// Resulting layout in CuTe's syntax, with its swizzle if A has one.

@@ -21,10 +21,10 @@ pub enum TensorComparison {
     },
     /// Some element has another physical index or offset in the second tensor than in the first.
     Differs {
-        /// Logical index of one differing element, in the order of the first tensor's axes; without symbols the first
-        /// one in row-major order.
+        /// Logical index of an element that differs, in the order of the first tensor's axes. It is the first one in
+        /// row-major order if the layouts have no symbols, any one otherwise.
         logical: Vec<i128>,
-        /// Values of the symbols at which the layouts differ, as pairs of name and value.
+        /// Pairs (name, value) of the symbols for which the element differs.
         symbols: Vec<(String, i128)>,
         /// Location of the element in the first and in the second tensor.
         places: [ElementLocation; 2],
@@ -33,10 +33,12 @@ pub enum TensorComparison {
     Ranks([usize; 2]),
 }
 
-/// Compares the memory layouts of two tensors for all elements and all values of the symbols. Axes are matched by name.
+/// Compares the memory layouts of two tensors, for all elements and all values of the symbols. An axis of one tensor
+/// corresponds to the axis of the other with the same name.
 ///
 /// # Errors
-/// A diagnostic if axes, extents, symbols or elements differ, or if equality cannot be decided.
+/// A diagnostic if the tensors differ in their axes, extents, symbols or sets of elements, or if equality cannot be
+/// decided.
 pub fn compare_tensors(
     first: &Tensor,
     second: &Tensor,
@@ -119,7 +121,7 @@ fn fault(error: &CompareError, first: &Tensor, second: &Tensor, order: &[usize])
     }
 }
 
-/// Error with its span at the tensor's layout in the manifest.
+/// Error that is located at the tensor's layout in the manifest.
 fn at(tensor: &Tensor, code: Code, message: String) -> Diagnostic {
     Diagnostic::error(code, message, tensor.places.layout.clone(), "")
 }

@@ -66,8 +66,8 @@ pub enum NamedLocateError {
     Value(String),
 }
 
-/// Location in memory of the element at a logical index, given in the order of the tensor's axes. `symbols` holds the
-/// values of symbols by name.
+/// Location in memory of the element at the logical index `logical`, which has one coordinate for each axis of the
+/// tensor, in order. `symbols` holds the values of symbols by name.
 ///
 /// # Errors
 /// [`NamedLocateError`] if a symbol has no valid value, or the index is not that of an element.
@@ -81,8 +81,8 @@ pub fn element_location(
     found.map_err(|error| named_error(error, &names))
 }
 
-/// Logical index of the element that is stored at a physical index; `None` if the slot is padding. `symbols` holds the
-/// values of symbols by name.
+/// Logical index of the element that is stored at the physical index `physical`; `None` for padding. `symbols` holds
+/// the values of symbols by name.
 ///
 /// # Errors
 /// [`NamedLocateError`] if a symbol has no valid value, or the physical index is out of bounds.

@@ -36,7 +36,7 @@ pub struct TraceTerm {
 pub struct TraceStep {
     /// Text of the step in manifest notation.
     pub line: String,
-    /// Description of the step's effect other than on the axes; `None` if there is no such effect.
+    /// Description of an effect of the step that does not change the axes, such as an alignment; `None` if it has none.
     pub note: Option<String>,
     /// True if the step maps the previous axes to new axes.
     pub is_map: bool,
@@ -132,8 +132,9 @@ impl<'a> TraceWalker<'a> {
         Ok(TraceStep { line, note, is_map: !step.maps.is_empty(), axes })
     }
 
-    /// Index along each physical axis: the combined index of the storage axes between two separators. The last one
-    /// includes the offset of the first element and the swizzle.
+    /// Index along each physical axis, outermost first. It combines the indices of the storage axes between two
+    /// separators. The index along the last physical axis includes the offset of the tensor's first element, and the
+    /// swizzle.
     fn physical(&self) -> Result<Vec<TraceTerm>, ExprError> {
         let layout = self.layout;
         let number = |expr: &Expr| expr.evaluate(&|var| self.value(var));
@@ -230,8 +231,8 @@ fn storage<T>(var: Var, all: &[T]) -> Option<&T> {
 /// Storage axis that is part of a physical axis.
 struct GroupAxis {
     index: Expr,
-    /// Stride of the storage axis within its physical axis, in positions along the physical axis (`elements`), and the
-    /// expression printed for the stride (`shown`).
+    /// Stride of the storage axis within its physical axis, in positions along the physical axis. `shown` is the
+    /// expression that is printed for it.
     elements: i128,
     shown: Expr,
     extent: Expr,
@@ -239,7 +240,7 @@ struct GroupAxis {
     count: i128,
 }
 
-/// True if every stride is a multiple of the next one, so that the axes are digits of a mixed-radix number.
+/// True if the axes are the digits of a mixed-radix number: every stride is a multiple of the next one.
 fn is_mixed_radix(axes: &[GroupAxis]) -> bool {
     axes.iter()
         .zip(axes.iter().skip(1))

@@ -1,17 +1,17 @@
-//! Costs of the layout conversions of one tensor: direct, by the cheapest chain between two candidate layouts, and by
-//! the cheapest tree from one candidate to a set of candidates.
+//! Costs of the layout conversions of one tensor: of direct conversions, of the cheapest chain of conversions between
+//! two candidate layouts, and of the cheapest tree of conversions from one candidate to a set of candidates.
 
 use super::network::{Cost, INFINITE, LARGEST};
 use crate::model::graph::{Compatibility, GraphTensor, LayoutCandidate};
 
-/// Scale that maps a cost in bytes to a [`Cost`]: bytes × factor, plus 1 per conversion. So plans with equal bytes are
-/// ordered by their number of conversions.
+/// Factor that scales a cost in bytes to a [`Cost`]. A conversion costs its bytes times the factor, plus 1. So of plans
+/// with equal bytes, the one with fewer conversions is cheaper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CostScale(Cost);
 
 impl CostScale {
-    /// Creates a scale for plans with at most `conversions` conversions and a total of `bytes`. If the scaled total
-    /// would exceed [`LARGEST`], the factor is 1 and conversions are not counted.
+    /// Scale for plans with at most `conversions` conversions and at most `bytes` bytes. If the scaled total could
+    /// exceed [`LARGEST`], the factor is 1 and conversions are not counted.
     pub(super) fn new(conversions: Cost, bytes: u128) -> Self {
         let scale = conversions.saturating_add(1);
         let fits = u128::from(scale).checked_mul(bytes).is_some_and(|all| all < LARGEST.into());
@@ -28,37 +28,41 @@ impl CostScale {
         self.of(bytes).saturating_add(Cost::from(self.0 > 1))
     }
 
-    /// Cost in bytes of a scaled cost, rounded down, which removes the counts of conversions.
+    /// Cost in bytes of the scaled cost `weight`. The division by the factor rounds down, which drops the count of
+    /// conversions.
     pub(super) fn bytes(self, weight: Cost) -> u64 {
         weight.checked_div(self.0).unwrap_or(weight)
     }
 }
 
-/// Layout conversion of a tensor: positions of its source and destination among the tensor's candidates.
+/// Layout conversion of a tensor. `from` and `to` are the positions of its source and its destination among the
+/// tensor's candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ConversionStep {
     pub(super) from: usize,
     pub(super) to: usize,
 }
 
-/// Scaled costs of the conversions between all pairs of a tensor's candidates, direct and by chains of conversions.
+/// Scaled costs of the conversions between all pairs of a tensor's candidate layouts, both direct ones and chains. A
+/// candidate is given by its position in the tensor's list of candidates.
 #[derive(Debug, Clone)]
 pub(super) struct ConversionCosts {
     /// Number of the tensor's candidates.
     count: usize,
-    /// Scaled cost of the direct conversion `cost[from][to]`; [`INFINITE`] if there is none.
+    /// Scaled cost `cost[from][to]` of the direct conversion between two candidates; [`INFINITE`] if there is none.
     cost: Vec<Vec<Cost>>,
-    /// Scaled cost of the cheapest chain of conversions `least[from][to]`; [`INFINITE`] if there is none.
+    /// Scaled cost `least[from][to]` of the cheapest chain of conversions; [`INFINITE`] if there is none.
     least: Vec<Vec<Cost>>,
-    /// Candidate that follows `from` on the cheapest chain to `to`: `first[from][to]`.
+    /// Position `first[from][to]` of the candidate to which the first conversion of the cheapest chain from `from` to
+    /// `to` leads.
     first: Vec<Vec<usize>>,
 }
 
-/// Function that returns the cost in bytes of the conversion between two candidates, by their positions (source,
-/// destination); `None` if there is no such conversion. Called only for conversions that move bytes.
+/// Function `price(from, to)` that returns the cost in bytes of the conversion between two candidates, given by their
+/// positions; `None` if there is no such conversion. It is not called for conversions that move no byte.
 pub(super) type ConversionPrice<'a> = dyn Fn(usize, usize) -> Option<u64> + 'a;
 
-/// Bytes that a conversion reads and writes, including padding: the default cost of a conversion. `from` and `to` are
+/// Default cost of a conversion: the number of bytes that it reads and writes, including padding. `from` and `to` are
 /// positions of candidates.
 pub fn bytes_moved(tensor: &GraphTensor, from: usize, to: usize) -> u64 {
     let bytes = |k: usize| tensor.candidates.get(k).map_or(0, |candidate| candidate.bytes);
@@ -66,9 +70,9 @@ pub fn bytes_moved(tensor: &GraphTensor, from: usize, to: usize) -> u64 {
 }
 
 impl ConversionCosts {
-    /// Creates the costs of a tensor's conversions. A conversion to a compatible layout costs 0. There is no conversion
-    /// to a forbidden candidate; a layout with an opaque Glow attribute, and any other layout of a pinned tensor, is
-    /// reached only by a free conversion.
+    /// Costs of a tensor's conversions. A conversion to a compatible layout costs 0; any other costs `price`. No
+    /// conversion ends in a forbidden candidate. A pinned tensor, or one whose destination layout has an opaque Glow
+    /// attribute, has only conversions to compatible layouts.
     pub(super) fn new(tensor: &GraphTensor, price: &ConversionPrice<'_>, scale: CostScale) -> Self {
         let count = tensor.candidates.len();
         let one = |from: usize, to: usize| {
@@ -127,8 +131,8 @@ impl ConversionCosts {
         self.first.get(from).and_then(|row| row.get(to)).copied().unwrap_or(to)
     }
 
-    /// Cheapest trees of conversions from each candidate to each subset of the candidates `targets`. The number of
-    /// subsets is 2 to the power of the number of targets.
+    /// Cheapest trees of conversions from each candidate to each subset of `targets`, which are positions of
+    /// candidates. Time and memory grow with 2 to the power of the number of targets.
     pub(super) fn trees(&self, targets: &[usize]) -> SteinerTrees<'_> {
         let all = 1_usize << targets.len();
         let mut trees = SteinerTrees { moves: self, targets: targets.to_vec(), rows: Vec::new() };
@@ -150,7 +154,8 @@ fn set<T>(table: &mut [Vec<T>], row: usize, column: usize, value: T) {
     }
 }
 
-/// Continuation of a Steiner tree of conversions at a candidate.
+/// First branch at a candidate of a Steiner tree of conversions: the tree is stored as one branch for each candidate
+/// and each set of targets.
 #[derive(Debug, Clone, Copy)]
 enum SteinerBranch {
     /// End of the tree: all targets of the subtree are reached.
@@ -178,8 +183,8 @@ impl SteinerTrees<'_> {
         row.and_then(|row| row.get(root)).copied().unwrap_or((INFINITE, SteinerBranch::Leaf))
     }
 
-    /// Cost and first branch of the cheapest tree from each root to the targets in `mask`. The rows of all smaller
-    /// masks must be computed.
+    /// Pairs (scaled cost, first branch) of the cheapest trees to the targets in `mask`, one for each candidate as
+    /// root, in the order of the candidates. The rows of all smaller masks must be computed before.
     fn row(&self, mask: usize) -> Vec<(Cost, SteinerBranch)> {
         let moves = self.moves;
         if mask == 0 {
@@ -205,8 +210,9 @@ impl SteinerTrees<'_> {
         (0..moves.count).map(gone).collect()
     }
 
-    /// Cheapest partition of the targets in `mask` into two subtrees at `root`: scaled cost and
-    /// [`SteinerBranch::Split`]; [`INFINITE`] and [`SteinerBranch::Leaf`] if no partition reaches all targets.
+    /// Cheapest partition of the targets in `mask` into two subtrees at `root`, as a pair (scaled cost, branch). The
+    /// branch is a [`SteinerBranch::Split`]. If no partition reaches all targets, the pair is [`INFINITE`] and
+    /// [`SteinerBranch::Leaf`].
     fn parted(&self, mask: usize, root: usize) -> (Cost, SteinerBranch) {
         let mut best = (INFINITE, SteinerBranch::Leaf);
         let mut part = (mask - 1) & mask;

@@ -5,9 +5,10 @@ use super::conversion_costs::ConversionStep;
 /// Layout plan of a graph. Positions are those in the graph's lists of nodes and tensors.
 #[derive(Debug, Clone)]
 pub struct GraphPlan {
-    /// Position of the chosen alternative of each node among the node's choices, in the order of the nodes.
+    /// Positions of the chosen alternatives among the choices of each node, in the order of the nodes.
     pub choices: Vec<usize>,
-    /// Position of the candidate layout in which each tensor is produced or passed, in the order of the tensors.
+    /// Positions of the candidate layouts in which the tensors are produced, or passed to the graph, in the order of
+    /// the tensors.
     pub stored: Vec<usize>,
     /// Layout conversions of all tensors; conversions of one tensor are in execution order.
     pub conversions: Vec<LayoutConversion>,

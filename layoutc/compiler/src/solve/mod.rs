@@ -1,5 +1,5 @@
-//! Layout assignment for graphs: chooses an alternative for each operator and a layout for each tensor with least total
-//! cost in bytes, proves a lower bound, and lowers the plan to a schedule.
+//! Layout assignment for graphs. It chooses an alternative for each operator and a layout for each tensor, so that the
+//! total cost in bytes is least. It proves a lower bound of that cost, and lowers the plan to a schedule.
 //!
 //! Source: Glow, `TensorLayout.md`, which leaves the solver to future work.
 
@@ -25,14 +25,15 @@ use network::{INFINITE, NetworkError, SolverLimits};
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "closures have no Debug")]
 pub struct SolverOptions<'a> {
-    /// Limits on the tables, the prefixes and the message passing of the solver.
+    /// Limits on the memory and the work of the solver.
     pub limits: SolverLimits,
-    /// Function that returns the cost in bytes of a layout conversion, by the positions of the tensor, the source
-    /// candidate and the destination candidate, or `None` if there is no such conversion. Without a function (`price:
-    /// None`), the cost is the number of bytes read and written.
+    /// Function `price(tensor, from, to)` that returns the cost in bytes of a layout conversion, or `None` if there is
+    /// no such conversion. Its arguments are the position of the tensor, and the positions of the source and the
+    /// destination among its candidates. If the field is `None`, the cost is the number of bytes that the conversion
+    /// reads and writes.
     pub price: Option<&'a (dyn Fn(usize, usize, usize) -> Option<u64> + Sync)>,
-    /// Position of the choice to which each node is fixed, in the order of the nodes; `None`, or a list that ends
-    /// earlier, leaves the choice to the solver.
+    /// Positions of the choices to which the nodes are fixed, in the order of the nodes. `None` leaves the choice of a
+    /// node to the solver, and so does a list that ends before the node.
     pub choices: &'a [Option<usize>],
     /// Function that returns true to end the search; the best result found so far is returned then.
     pub stop: &'a (dyn Fn() -> bool + Sync),
@@ -44,8 +45,8 @@ impl Default for SolverOptions<'_> {
     }
 }
 
-/// Diagnostic for a graph that provably has no plan, or whose costs overflow. `None` if it has one, if its layouts are
-/// all fixed, or if a search within small limits does not decide.
+/// Diagnostic for a graph that is proven to have no plan, or whose costs overflow. `None` if the graph has a plan, if
+/// [`Graph::is_fixed`] is true, and if the small limits of the search leave the question open.
 pub(crate) fn impossible(graph: &Graph) -> Option<Box<Diagnostic>> {
     if graph.is_fixed {
         return None;
@@ -59,7 +60,7 @@ pub(crate) fn impossible(graph: &Graph) -> Option<Box<Diagnostic>> {
     (found.bound == INFINITE).then(|| Box::new(no_plan(graph, true)))
 }
 
-/// Existence of an assignment of one layout to each tensor that needs no conversion.
+/// Answer to the question if the tensors of a graph can have one layout each, so that no conversion is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Consistency {
     /// An assignment without conversions exists, or the costs of the graph overflow.
@@ -83,14 +84,15 @@ pub(crate) fn consistency(graph: &Graph) -> Consistency {
     }
 }
 
-/// Function that returns the number of bytes that a conversion reads and writes, by the positions of the tensor, the
-/// source candidate and the destination candidate; `None` if the graph has no tensor at the position.
+/// Function `price(tensor, from, to)` that returns the number of bytes that a conversion reads and writes. Its
+/// arguments are the position of the tensor, and the positions of the source and the destination among its candidates.
+/// `None` if the graph has no tensor at the position.
 fn bytes_of(graph: &Graph) -> impl Fn(usize, usize, usize) -> Option<u64> + Sync + '_ {
     |tensor, from, to| graph.tensors.get(tensor).map(|tensor| bytes_moved(tensor, from, to))
 }
 
-/// Diagnostic for a graph without a plan. `is_proven`: true if no plan exists, false if none was found within the
-/// limits.
+/// Diagnostic for a graph without a plan. `is_proven` is true if no plan exists, and false if the search found none
+/// before it reached a limit.
 fn no_plan(graph: &Graph, is_proven: bool) -> Diagnostic {
     let fault = |message: &str| {
         let message = format!("no plan of `{}` {message}", graph.name);
@@ -122,8 +124,8 @@ fn too_much(graph: &Graph, error: NetworkError) -> Diagnostic {
         .help("declare smaller costs, or fewer alternatives")
 }
 
-/// Finds the cheapest plan of a graph, or, if a limit or `stop` ends the search, the best plan found with a proven
-/// lower bound. Proof and plan are checked by independent code.
+/// Finds the cheapest plan of a graph. If a limit or `stop` ends the search early, the plan is the best one found; its
+/// lower bound is proven in any case. The proof and the plan are checked by code that the solver does not share.
 ///
 /// # Errors
 /// `graph::pinned` if no plan exists, none was found, or the check rejects the plan; `limit::graph` if the costs

@@ -1,8 +1,11 @@
-//! Construction of a cost function network from a graph, and of a plan from an assignment.
+//! Construction of a cost function network from a graph, and of a plan from an assignment of the network's variables.
 //!
-//! Variables of the network: one per operator for its choice; one per input without a declared layout, and per constant
-//! that is pinned or restricted, for its candidate; and one per tensor with several readers for the set of layouts to
-//! which it is converted, so that a shared conversion is counted once.
+//! Variables of the network:
+//! - one per operator, for its choice
+//! - one per input without a declared layout, for its candidate
+//! - one per constant that is pinned or restricted, for its candidate
+//! - one per tensor with several readers, for the set of layouts to which it is converted, so that a shared conversion
+//!   is counted once
 
 use std::collections::BTreeSet;
 
@@ -14,11 +17,14 @@ use crate::model::graph::{
     OperatorLowering, TensorRole,
 };
 
-/// Function that returns the cost in bytes of a layout conversion, by the positions of the tensor, the source candidate
-/// and the destination candidate; `None` if there is no such conversion.
+/// Function `prices(tensor, from, to)` that returns the cost in bytes of a layout conversion; `None` if there is no
+/// such conversion. Its arguments are the position of the tensor, and the positions of the source and the destination
+/// among its candidates.
 pub(super) type ConversionPrices<'a> = dyn Fn(usize, usize, usize) -> Option<u64> + Sync + 'a;
 
-/// Cost function network of a graph, with the meaning of its variables and the costs of conversions.
+/// Cost function network of a graph, with the scale of its costs. `nodes` are the variables of the nodes' choices.
+/// `producers` and `tensors` have an entry for each tensor: where its layout comes from, and the layouts that it must
+/// have.
 pub(super) struct GraphNetwork {
     pub(super) network: CostNetwork,
     pub(super) scale: CostScale,
@@ -27,24 +33,27 @@ pub(super) struct GraphNetwork {
     tensors: Vec<TensorDemand>,
 }
 
-/// Layout in which a tensor is produced or passed: fixed, or determined by a variable.
+/// Layout in which a tensor is produced, or passed to the graph: always one candidate, or one that a variable
+/// determines.
 #[derive(Debug, Clone)]
 enum Producer {
-    /// Candidate at this position, in every assignment.
+    /// Candidate layout at this position in the tensor's list of candidates, in every assignment.
     Fixed(usize),
-    /// Candidate that depends on a variable: its position for each value of the variable.
+    /// Candidate layout that depends on the variable. The list has the position of the candidate for each value of the
+    /// variable.
     Open(Variable, Vec<usize>),
 }
 
-/// Layouts of a tensor that a graph's outputs and readers require, and the costs of conversions to them.
+/// Layouts of a tensor that the graph's outputs, its declaration and its readers require, and the costs of conversions
+/// to them.
 struct TensorDemand {
     moves: ConversionCosts,
     /// Positions of the candidates that some output, declaration or reader requires, ascending.
     targets: Vec<usize>,
     /// Bit mask over `targets` of the candidates that outputs or a declaration require, whatever the readers choose.
     fixed: usize,
-    /// Readers with requirements: position of the node, and for each of its choices a bit mask over `targets` of the
-    /// candidates that the choice requires.
+    /// Pairs (node, masks) of the readers that require a layout. `node` is the position of the reader. `masks` has a
+    /// bit mask over `targets` for each of the reader's choices: the candidates that the choice requires.
     readers: Vec<(usize, Vec<usize>)>,
 }
 
@@ -98,7 +107,7 @@ pub(super) fn build(
     Ok(GraphNetwork { network, scale, nodes, producers, tensors })
 }
 
-/// Cost scale of a graph, from upper bounds on the number of conversions and on the total bytes of a plan.
+/// Cost scale of a graph. It is computed from upper bounds on the number of conversions and on the bytes of a plan.
 fn scale(graph: &Graph, prices: &ConversionPrices<'_>) -> CostScale {
     let choices = |node: &GraphNode| {
         node.choices.iter().map(|choice| choice.cost).max().map_or(0, u128::from)
@@ -145,8 +154,8 @@ fn producer(
     })
 }
 
-/// Layouts of the tensor at `position` that outputs, its declaration and readers require, with the costs of its
-/// conversions: `price` in bytes, scaled by `scale`.
+/// Layouts of the tensor at `position` that the graph's outputs, its declaration and its readers require, and the costs
+/// of its conversions. `price` gives these costs in bytes, which `scale` scales.
 fn side(
     graph: &Graph,
     position: usize,
@@ -185,7 +194,8 @@ fn side(
     TensorDemand { fixed: mask(&always), targets, readers, moves }
 }
 
-/// Adds the conversion costs of a tensor to the network, as a function of its producer and of what its readers choose.
+/// Adds the conversion costs of a tensor to the network, as a function of the layout in which the tensor is produced
+/// and of the choices of its readers. `nodes` are the variables of the nodes' choices.
 fn connect(
     side: &TensorDemand,
     producer: &Producer,
@@ -200,7 +210,7 @@ fn connect(
         Producer::Fixed(root) => vec![*root],
         Producer::Open(_, roots) => roots.clone(),
     };
-    // The variable that determines the required set, and the set for each of its values.
+    // The variable that determines the set of required candidates, and the set, a bit mask, for each of its values.
     let (reader, masks) = match side.readers.as_slice() {
         [] => (None, vec![side.fixed]),
         [(node, masks)] => (nodes.get(*node).copied(), masks.clone()),
@@ -230,7 +240,8 @@ fn connect(
     }
 }
 
-/// Possible unions of the candidates that the readers' choices require, as ascending bit masks, each including `fixed`.
+/// Sets of candidates that the readers can require together, as bit masks, ascending. Each is the union of `fixed` and
+/// of one mask of each reader.
 fn unions(fixed: usize, readers: &[(usize, Vec<usize>)]) -> Vec<usize> {
     let mut sets = BTreeSet::from([fixed]);
     for (_, masks) in readers {
@@ -240,8 +251,8 @@ fn unions(fixed: usize, readers: &[(usize, Vec<usize>)]) -> Vec<usize> {
 }
 
 impl GraphNetwork {
-    /// Fixes the choices of operators by position, in the order of the nodes; `None`, or a list that ends earlier,
-    /// leaves a choice open. An error if the costs overflow.
+    /// Fixes the choices of operators to the positions in `choices`, in the order of the nodes. `None` leaves a choice
+    /// open, and so does a list that ends before the node. An error if the costs overflow.
     pub(super) fn fix(
         &mut self,
         graph: &Graph,
@@ -295,8 +306,8 @@ impl GraphNetwork {
     }
 }
 
-/// Position of the candidate in which an unconstrained constant is passed: the declared one, else the first one in
-/// `mask`, else 0.
+/// Position of the candidate in which an unconstrained constant is passed to the graph: the declared layout, else the
+/// first one in `mask` (a bit mask over the targets of `side`), else 0.
 fn constant_root(tensor: &GraphTensor, side: &TensorDemand, mask: usize) -> usize {
     let required = side.targets.iter().enumerate().find(|(bit, _)| mask >> bit & 1 == 1);
     tensor.declared.or(required.map(|(_, target)| *target)).unwrap_or(0)
@@ -307,8 +318,8 @@ fn is_free(tensor: &GraphTensor, step: ConversionStep) -> bool {
     tensor.compatibility(step.from, step.to) == Compatibility::Satisfied
 }
 
-/// Conversions of an unconstrained constant at load time, from candidate `root` to every candidate in `mask`, a bit
-/// mask over the targets. Their cost is 0.
+/// Conversions of an unconstrained constant at load time, from the candidate at position `root` to every candidate in
+/// `mask`, a bit mask over the targets of `side`. Their cost is 0.
 fn at_load(
     position: usize,
     tensor: &GraphTensor,

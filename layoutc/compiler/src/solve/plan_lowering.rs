@@ -1,5 +1,5 @@
-//! Lowering of layout plans into the manifest: a tensor for each layout in use, the conversions between them, and a
-//! schedule per graph.
+//! Lowering of the layout plans of graphs into the manifest: a tensor for each layout in use, the conversions between
+//! these tensors, and one schedule per graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,8 +45,8 @@ struct ScheduleBuilder<'a> {
     buffers: Vec<GraphBuffer>,
     operators: Vec<ScheduleOperator>,
     of: BTreeMap<TensorCandidate, BufferBinding>,
-    /// Tensors in layouts that generated code accesses: sources and destinations of conversions, inputs, constants and
-    /// outputs.
+    /// Tensors with the layouts in which generated code accesses their elements: sources and destinations of
+    /// conversions, inputs, constants, and outputs.
     packed: BTreeSet<TensorCandidate>,
     names: BTreeSet<String>,
     load: Vec<ScheduleCall>,
@@ -147,15 +147,16 @@ impl<'a> ScheduleBuilder<'a> {
         }
     }
 
-    /// Adds the buffer in which the tensor at `position` is produced or passed, with the role `use_of`.
+    /// Adds the buffer of the tensor at `position` in the layout in which it is produced, or passed to the graph.
+    /// `use_of` is the role of the buffer.
     fn written(&mut self, position: usize, use_of: BufferRole) {
         let Some(tensor) = self.graph.tensors.get(position) else { return };
         let name = tensor.name.clone();
         self.buffer((position, stored(self.plan, position)), name, use_of);
     }
 
-    /// Adds the conversions of the tensor at `position`; buffers of their sources must exist. Conversions of constants
-    /// are made at load time.
+    /// Adds the conversions of the tensor at `position`. The buffers of their sources must have been added before.
+    /// Conversions of constants are executed at load time.
     fn converted(&mut self, position: usize) {
         let (graph, plan) = (self.graph, self.plan);
         let Some(tensor) = graph.tensors.get(position) else { return };
@@ -180,8 +181,8 @@ impl<'a> ScheduleBuilder<'a> {
         }
     }
 
-    /// Adds a layout of a tensor that shares the memory of the buffer at position `buffer`, as an alias; `tensor` and
-    /// `candidate` are the positions of the tensor and of the layout.
+    /// Adds a further layout of a tensor as an alias: it shares the memory of the buffer at position `buffer`. `tensor`
+    /// and `candidate` are the positions of the tensor and of the layout.
     fn add_buffer_alias(&mut self, tensor: usize, candidate: usize, buffer: usize) {
         let Some(found) = self.graph.tensors.get(tensor) else { return };
         let layout = found.text(candidate).to_owned();
@@ -212,8 +213,9 @@ impl<'a> ScheduleBuilder<'a> {
         self.buffers.push(GraphBuffer { name, dtype, layout, bytes: *bytes, use_of, aliases });
     }
 
-    /// Adds a tensor in a layout to the manifest, and returns its position there; `None` if there is no such candidate.
-    /// A tensor that generated code does not access gets `memory none`, that is, only index functions.
+    /// Adds a tensor in one of its candidate layouts to the manifest, with the name `name`, and returns its position
+    /// there. `None` if there is no such candidate. If generated code does not access the tensor, it gets
+    /// `memory none`, so that only index functions are generated.
     fn tensor(&mut self, place: TensorCandidate, name: &str) -> Option<usize> {
         let laid = &self.graph.tensors.get(place.0)?.candidates.get(place.1)?.tensor;
         let memory = if self.packed.contains(&place) { laid.memory } else { Memory::None };
@@ -222,8 +224,8 @@ impl<'a> ScheduleBuilder<'a> {
         Some(self.manifest.tensors.len() - 1)
     }
 
-    /// Adds a conversion between two buffers to the manifest, and returns its call; `axes[k]` is the position in the
-    /// destination of axis k of the source.
+    /// Adds a conversion between two buffers to the manifest, and returns the call of the conversion; `axes[k]` is the
+    /// position in the destination of axis k of the source.
     fn convert(
         &mut self,
         from: &BufferBinding,
@@ -236,8 +238,8 @@ impl<'a> ScheduleBuilder<'a> {
         ScheduleCall::Convert { convert, from: from.buffer, to: to.buffer }
     }
 
-    /// Marks the buffer or alias with the name of `seen` as an output of the graph. Only a buffer with the role
-    /// intermediate changes its role.
+    /// Marks the buffer or alias with the name of `seen` as an output of the graph. A buffer with a role other than
+    /// [`BufferRole::Intermediate`] is unchanged.
     fn given(&mut self, seen: &BufferBinding) {
         let Some(buffer) = self.buffers.get_mut(seen.buffer) else { return };
         if buffer.name == seen.name {
@@ -269,8 +271,8 @@ impl<'a> ScheduleBuilder<'a> {
     }
 }
 
-/// Tensors in layouts that generated code accesses: sources and destinations of conversions, inputs, constants and
-/// outputs.
+/// Tensors with the layouts in which generated code accesses their elements: sources and destinations of conversions,
+/// inputs, constants, and outputs.
 fn packed(graph: &Graph, plan: &GraphPlan) -> BTreeSet<TensorCandidate> {
     let moved = plan.conversions.iter().filter(|conversion| !conversion.is_free);
     let ends = |c: &LayoutConversion| [(c.tensor, c.from), (c.tensor, c.to)];
@@ -296,7 +298,8 @@ fn packed(graph: &Graph, plan: &GraphPlan) -> BTreeSet<TensorCandidate> {
     packed
 }
 
-/// Position of the candidate layout in which the plan produces or passes a tensor.
+/// Position, among the candidates of the tensor at position `tensor`, of the layout in which the plan produces or
+/// passes the tensor.
 fn stored(plan: &GraphPlan, tensor: usize) -> usize {
     plan.stored.get(tensor).copied().unwrap_or(0)
 }

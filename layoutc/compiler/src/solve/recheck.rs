@@ -1,5 +1,5 @@
-//! Second check of a graph's plan without the solver's code: every layout is available when it is read, and the costs
-//! add up.
+//! Second check of a graph's plan, without the solver's code. Every layout must be available when it is read, and the
+//! costs must add up.
 
 use std::collections::BTreeSet;
 

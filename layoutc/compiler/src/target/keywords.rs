@@ -11,16 +11,16 @@ use super::words::{
 pub struct Keywords {
     /// Name of the language in messages.
     language: &'static str,
-    /// Words that cannot be identifiers, and macros and types of the libraries, as (name of the language or library in
-    /// messages, set of words).
+    /// Words that no generated identifier may have, as pairs (name of the language or library in messages, set of
+    /// words). They are the keywords of the language, and the macros and types of its libraries.
     words: &'static [(&'static str, &'static Words)],
-    /// Prefixes of names that libraries reserve, as (name of the library in messages, prefix).
+    /// Prefixes of names that libraries reserve, as pairs (name of the library in messages, prefix).
     prefixes: &'static [(&'static str, &'static str)],
-    /// Names of library functions, which collide with generated functions but not with parameters.
+    /// Names of library functions. A generated function must not have one of these names; a parameter may.
     functions: &'static [&'static Words],
 }
 
-/// Names reserved in C99 to C23, and in C++, as C++ includes the generated headers.
+/// Names reserved in C99 to C23 and in C++. C++ programs may include the generated headers.
 pub static C: Keywords = Keywords {
     language: "C",
     words: &[("C", &C_KEYWORDS), ("C++", &CPP_KEYWORDS), ("the C library", &C_MACROS)],
@@ -28,7 +28,8 @@ pub static C: Keywords = Keywords {
     functions: &[&C_FUNCTIONS],
 };
 
-/// Names reserved in OpenCL C 1.2. The header for the host is C, and includes the same names.
+/// Names reserved in OpenCL C 1.2. The generated header for the host is C or C++ code, so that the keywords of C and
+/// C++ are reserved too.
 pub static OPENCL: Keywords = Keywords {
     language: "OpenCL C",
     words: &[
@@ -70,14 +71,15 @@ impl Keywords {
         }
     }
 
-    /// Language or library that reserves `name` as a keyword, macro, type or prefix, such as "C++"; `None` if the name
-    /// is free.
+    /// Language or library that reserves `name`, such as "C++": `name` is a keyword, a macro or a type of it, or starts
+    /// with its prefix. `None` if no language or library does.
     pub fn reserved(&self, name: &str) -> Option<&'static str> {
         self.owner(Marked::new(name))
     }
 
-    /// Language or library that reserves `name` for functions; `None` if a generated function may have the name.
-    /// Besides the names of [`Self::reserved`], those of library functions are reserved: "the C library" for `exp`.
+    /// Language or library because of which a generated function cannot have the name `name`: "the C library" for
+    /// `exp`. These are the names of [`Self::reserved`] and those of library functions. `None` if a function may have
+    /// the name.
     pub fn reserved_function(&self, name: &str) -> Option<String> {
         let name = Marked::new(name);
         let is_library = || self.functions.iter().any(|names| names.contains(name));
@@ -85,7 +87,8 @@ impl Keywords {
         self.owner(name).map(str::to_owned).or_else(library)
     }
 
-    /// Reserved words of the language and its libraries, then the names of library functions, without the prefixes.
+    /// Words of the table: the reserved words of the language and its libraries, then the names of library functions.
+    /// Prefixes are not included.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
         let words = self.words.iter().map(|(_, words)| *words);
         words.chain(self.functions.iter().copied()).flat_map(Words::iter)

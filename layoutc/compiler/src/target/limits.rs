@@ -3,18 +3,18 @@
 /// Limits of the devices for which a target generates code. A tensor or launch beyond them is refused.
 #[derive(Debug)]
 pub struct Limits {
-    /// Maximum extents of an image, then of an image array, each as (texels in a row, rows, images). The key
-    /// `image-max` of layoutc.toml may override the first two.
+    /// Maximum extents of an image (element 0) and of an image array (element 1), each as [texels in a row, rows,
+    /// images]. The key `image-max` of layoutc.toml may override the texels and the rows.
     pub image_max: [[u64; 3]; 2],
     /// Maximum number of work items (threads) of a launch along one axis of the launch grid.
     pub launch_max: i128,
 }
 
-/// Limits of C: the greatest representable values, as C has no images and no launches.
+/// Limits of C, which has neither images nor launches: the greatest representable values, so that nothing is refused.
 pub static C: Limits = Limits { image_max: [[u64::MAX; 3]; 2], launch_max: i128::MAX };
 
-/// Limits of OpenCL: version 1.2 requires 8192 texels and 2048 images of a device with images, devices have 16384
-/// texels.
+/// Limits of OpenCL. Version 1.2 requires that a device with images supports at least 8192 texels along each axis and
+/// 2048 images in an array; common devices support 16384 texels.
 pub static OPENCL: Limits =
     Limits { image_max: [[16384, 16384, 1], [16384, 16384, 2048]], launch_max: i128::MAX };
 

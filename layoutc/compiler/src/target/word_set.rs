@@ -23,13 +23,14 @@ impl Words {
         self.marks.may_have(word.mark) && self.list.contains(&word.word)
     }
 
-    /// Words of the set, in the order of the list that it was made of.
+    /// Words of the set, in the order of the list from which the set was made.
     pub(super) fn iter(&self) -> impl Iterator<Item = &'static str> {
         self.list.iter().copied()
     }
 }
 
-/// Word with its hash (row and bit in [`Marks`]), computed once for lookups in several sets.
+/// Word with its hash, which is the position (row, bit) of its bit in [`Marks`]. The hash is computed once for lookups
+/// in several sets.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Marked<'a> {
     pub(super) word: &'a str,
@@ -42,8 +43,8 @@ impl<'a> Marked<'a> {
     }
 }
 
-/// Bloom filter of a word set: bit (row, bit) is set if a word of the set has this hash. A clear bit proves that a word
-/// is not in the set.
+/// Bloom filter of a word set, as rows of 64 bits: the bit at (row, bit) is set if a word of the set has this hash. A
+/// clear bit proves that no word with this hash is in the set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Marks([u64; ROWS]);
 
@@ -62,7 +63,8 @@ impl Marks {
     }
 }
 
-/// Hash of a word: its row and bit in [`Marks`], from its length and its first, middle and last byte.
+/// Hash of a word, as the pair (row, bit) of its bit in [`Marks`]. It depends on the length of the word and its first,
+/// middle and last byte.
 pub(crate) const fn mark(word: &str) -> (usize, usize) {
     let word = word.as_bytes();
     let (Some(first), Some(last)) = (word.first(), word.last()) else { return (0, 0) };

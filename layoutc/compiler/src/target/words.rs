@@ -105,7 +105,8 @@ pub(super) static CPP_KEYWORDS: Words = Words::new(&[
     "xor_eq",
 ]);
 
-/// Macros of C that would replace a parameter of the same name, and types that occur in generated signatures.
+/// Names that no parameter may have in C: macros, which would replace the parameter, and types that occur in generated
+/// signatures.
 pub(super) static C_MACROS: Words = Words::new(&[
     "I",
     "INFINITY",

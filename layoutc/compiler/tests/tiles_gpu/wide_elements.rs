@@ -166,7 +166,7 @@ tensor bytes dtype=u8 { shape { n batch; c 64 }; layout { map \"(n, c) -> (c // 
         "CL_DEVICE_MAX_WORK_GROUP_SIZE",
         "CL_MEM_USE_HOST_PTR",
         "//   For buffers that begin at a multiple of 16 bytes.\n",
-        "//   The same for all other buffers.\n",
+        "//   For buffers of any alignment.\n",
     ] {
         assert!(header.contains(message), "{message}:\n{header}");
     }

@@ -3,8 +3,9 @@
 use super::case::{Step, position};
 use super::tree::{Open, ceil_div};
 
-/// Extents of the axes after a step, from the names and extents before it; `open` says whether an extent is symbolic.
-/// The extent of a map's index is the end of its interval plus 1, unless declared; `None` if it has no interval.
+/// Extents of the axes after `step`, from the names and extents of the axes before the step. `open` is `Open::Some` if
+/// the extent of the first axis of the layout is symbolic. The extent of a map's index is the end of its interval plus
+/// 1, unless declared; `None` if it has no interval.
 pub fn extents_after(
     step: &Step,
     names: &[String],

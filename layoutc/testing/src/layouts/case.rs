@@ -12,7 +12,7 @@ pub struct MapItem {
     pub extent: Option<i64>,
 }
 
-/// Step of a layout, as in manifests.
+/// Step of a layout, with the meaning of the manifest's step of that name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Map with its items, the positions of the items that a separator follows, and true if its text has all
@@ -54,7 +54,7 @@ pub enum Step {
     Separators(Vec<String>),
 }
 
-/// Layout to be tested, for one value of each extent.
+/// Random layout to be tested, with its axes and steps; a symbolic extent has one of its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
     pub axes: Vec<(String, i64)>,
@@ -79,7 +79,7 @@ impl Case {
         if self.symbol.is_some() { Open::Some } else { Open::None }
     }
 
-    /// Lines of the steps in the syntax of manifests.
+    /// One line per step of the layout, in the syntax of manifests.
     pub fn lines(&self) -> Vec<String> {
         let mut names: Vec<String> = self.axes.iter().map(|(name, _)| name.clone()).collect();
         let mut lines = Vec::new();
@@ -155,7 +155,7 @@ impl Step {
         text
     }
 
-    /// Names of the axes after the step, from the names before it.
+    /// Names of the axes after the step, from `names`, the names of the axes before the step.
     pub fn names(&self, names: &[String]) -> Vec<String> {
         match self {
             Self::Map { items, .. } => items.iter().map(|item| item.name.clone()).collect(),

@@ -73,7 +73,7 @@ fn attempt(random: &mut Random, kinds: Kinds) -> Option<Case> {
         Facts { min: random.between(0, 1), max: 4096, multiple }
     });
     if let Some(facts) = symbol {
-        // A medium size; the test tries others.
+        // A value of `batch` of medium size; tests also check other values of the symbol.
         axes[0].1 = facts.multiple * random.between(1, 3);
     }
     if elements > MOST_ELEMENTS {

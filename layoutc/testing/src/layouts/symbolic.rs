@@ -18,7 +18,8 @@ pub use super::tree::NAMES;
 const MOST_ELEMENTS: i64 = 3000;
 const MOST_SLOTS: i64 = 40_000;
 
-/// Layout over symbols, in which every number is a [`Tree`] without axes.
+/// Layout over symbols, in which every extent, stride and factor is a [`Tree`] that contains numbers and symbols, but
+/// no axes.
 #[derive(Debug, Clone)]
 pub struct Symbolic {
     pub symbols: Vec<Facts>,
@@ -39,7 +40,7 @@ pub enum SymbolicStep {
 }
 
 impl Tree {
-    /// Expression with the symbols replaced by these values.
+    /// Expression with each symbol `k` replaced by its value `values[k]`.
     #[must_use]
     pub fn at(&self, values: &[i64]) -> Tree {
         match self {
@@ -153,8 +154,8 @@ impl SymbolicStep {
 }
 
 impl Symbolic {
-    /// Layout with the symbols replaced by these values, one per symbol. `symbol` of the result has the facts of the
-    /// first symbol, so that the layout counts as open.
+    /// Layout with each symbol `k` replaced by its value `values[k]`. `symbol` of the result has the facts of the first
+    /// symbol, so that the layout counts as open.
     pub fn at(&self, values: &[i64]) -> Case {
         let axes = self.axes.iter().map(|(name, extent)| (name.clone(), extent.number(values)));
         let steps = self.steps.iter().enumerate().map(|(k, step)| step.at(k, values));
@@ -275,7 +276,7 @@ fn current(case: &Symbolic) -> (Vec<String>, Vec<Tree>) {
         let product =
             |trees: &[Tree]| trees.iter().cloned().reduce(|a, b| bin(Op::Mul, a, b)).unwrap();
         let after = match step {
-            // The extents follow from the text; no later step needs them.
+            // The extents after a map follow from its text, and no step after a map needs them.
             SymbolicStep::Map(items) => vec![int(1); items.len()],
             SymbolicStep::Order(order) => order.iter().map(|n| extents[at(n)].clone()).collect(),
             SymbolicStep::Split { axis, by, .. } => {

@@ -5,10 +5,10 @@ use std::fmt::Write;
 
 use super::hilbert::place;
 
-/// Names of the symbols of a layout, in order.
+/// Names of the symbols of a layout: symbol `k` is `NAMES[k]`.
 pub const NAMES: [&str; 3] = ["n", "m", "q"];
 
-/// Operator of index expressions.
+/// Binary operator of index expressions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
     Add,
@@ -200,7 +200,8 @@ impl Tree {
                 match op {
                     Op::And => Some((0, a.1.min(b.1))),
                     Op::Xor => Some((0, sides(a.1, b.1)?.1)),
-                    // One side is a constant.
+                    // A product or quotient with a constant operand is monotonic: its ends follow from the ends of the
+                    // operands.
                     _ => {
                         let ends = [sides(a.0, b.0)?, sides(a.1, b.1)?].map(|(value, _)| value);
                         Some((ends[0].min(ends[1]), ends[0].max(ends[1])))

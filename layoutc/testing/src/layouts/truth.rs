@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::axes_after::{extents_after, index_after};
 use super::case::{Case, Step, position};
 
-/// Fault of a layout that the oracle finds.
+/// Fault of a layout that the oracle finds; steps and items are counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     /// Index of a map that is negative for some element, at step `.0`, item `.1`.
@@ -14,7 +14,8 @@ pub enum Fault {
     TooSmall(usize, usize),
     /// Logical indices of two elements that have the same offset in memory.
     Collision(Vec<i64>, Vec<i64>),
-    /// Index without a defined extent, as for bit operations on values that may be negative.
+    /// Index of a map for which the language defines no extent, such as a bit operation on a value that may be
+    /// negative.
     Open,
 }
 
@@ -41,7 +42,7 @@ pub struct Element {
     pub offset: i64,
 }
 
-/// All indices of a box with these extents, in row-major order.
+/// All index tuples of a box with the extents `extents`, in row-major order.
 pub fn points(extents: &[i64]) -> Vec<Vec<i64>> {
     let mut all = vec![Vec::new()];
     for extent in extents {

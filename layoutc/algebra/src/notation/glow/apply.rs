@@ -65,9 +65,9 @@ pub(in crate::notation) fn apply(
     })
 }
 
-/// Position of the current axis that each entry of a layout string with `*` stands for. The letter at position
-/// `k` takes the axis of that name, ignoring case, or axis `k` if there is none; a `*` takes axis `k`. Taking an
-/// axis twice is a fault.
+/// Binding of a layout string that contains `*`: for each entry of `dims`, the position of its axis among the current
+/// axes of `builder`. A letter at position `k` binds to the axis of that name, ignoring case, or to axis `k` if there
+/// is none. A `*` at position `k` binds to axis `k`. Two entries that bind to one axis are a fault.
 fn any_order(dims: &[SpannedAxis], builder: &LayoutBuilder) -> Result<Vec<usize>, NotationFault> {
     let axes = builder.axes();
     let mut order = Vec::new();

@@ -1,5 +1,5 @@
-//! Edits of a Glow layout string: setting the alignment of an axis, and setting and removing its attributes. A
-//! new or changed extension is the last one of its axis, as in Glow.
+//! Edits of a Glow layout string: setting the alignment of an axis, setting an attribute of an axis, removing an
+//! attribute. A new or changed extension becomes the last one of its axis, as in Glow.
 
 use alloc::string::{String, ToString};
 

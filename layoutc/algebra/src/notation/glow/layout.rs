@@ -50,7 +50,7 @@ impl GlowLayout {
 }
 
 impl GlowAxis {
-    /// Axis with this letter and without extensions.
+    /// Axis with the letter `letter` and without extensions.
     pub(super) fn new(letter: char) -> Self {
         Self { letter, extensions: Vec::new() }
     }

@@ -28,52 +28,53 @@ pub enum TransposeOperand {
     To,
 }
 
-/// Reason why layouts or numbers determine no unique permutation, or why a permutation does not apply to its operand.
-/// Axes are counted from 0.
+/// Reason why no permutation can be deduced from two layouts, or formed from a list of numbers, or applied to an
+/// operand. Axes are counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PermutationError {
     /// An axis of a layout is `*`, which matches several axes.
     #[error("axis {axis} of the {side} layout is `*`, which matches any axis")]
     Wildcard {
-        /// Layout that contains the `*`.
+        /// Layout, input or output, that contains the `*`.
         side: TransposeOperand,
-        /// Position of the axis.
+        /// Position of the axis in its layout string, from 0.
         axis: usize,
     },
     /// Two axes of one layout have the same letter.
     #[error("axes {first} and {second} of the {side} layout are both `{letter}`")]
     Repeated {
-        /// Layout that contains the letter twice.
+        /// Layout, input or output, that contains the letter twice.
         side: TransposeOperand,
-        /// Letter of both axes.
+        /// Letter that both axes have.
         letter: char,
-        /// Position of the first axis with the letter.
+        /// Position of the first axis with the letter in the layout string, from 0.
         first: usize,
-        /// Position of the second axis with the letter.
+        /// Position of the second axis with the letter in the layout string, from 0.
         second: usize,
     },
-    /// Two layouts, two permutations to compose, or a shape and a permutation have different ranks.
+    /// Two ranks differ: of the two layouts, of the two permutations to compose, or of a shape and the permutation.
     #[error("different ranks: {from} in the input, {to} in the output")]
     Rank {
-        /// Rank of the input layout, of the permutation that is applied first, or of the shape.
+        /// First rank: of the input layout, of the permutation that is applied first, or of the shape.
         from: usize,
-        /// Rank of the output layout, or of the other permutation.
+        /// Second rank: of the output layout, of the permutation that is applied second, or of the permutation that is
+        /// applied to the shape.
         to: usize,
     },
     /// A letter occurs in only one of the two layouts.
     #[error("axis {axis} of the {side} layout is `{letter}`, which the other layout lacks")]
     Letter {
-        /// Layout that contains the letter.
+        /// Layout, input or output, that contains the letter.
         side: TransposeOperand,
         /// Letter of the axis.
         letter: char,
-        /// Position of the axis.
+        /// Position of the axis in its layout string, from 0.
         axis: usize,
     },
     /// The numbers given to [`AxisPermutation::new`] do not form a permutation.
     #[error("`{perm:?}` is not a permutation: `{axis}` is repeated or out of range")]
     Permutation {
-        /// Numbers as they were given.
+        /// Numbers in the argument of [`AxisPermutation::new`].
         perm: Vec<usize>,
         /// First number that is repeated or out of range.
         axis: usize,
@@ -149,7 +150,8 @@ impl AxisPermutation {
         Self::new(perm)
     }
 
-    /// Position of the input axis of each output axis: `[0, 3, 1, 2]` from `NHWC` to `NCHW`.
+    /// Position of the input axis of each output axis, in output order: `[0, 3, 1, 2]` for the transpose from `NHWC` to
+    /// `NCHW`.
     pub fn perm(&self) -> &[usize] {
         &self.perm
     }

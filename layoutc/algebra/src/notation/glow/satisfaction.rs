@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use super::layout::{GlowAxis, GlowLayout};
 
-/// Properties of a tensor that layout requirements refer to.
+/// Tensor that is checked against the requirements of a layout string.
 #[derive(Debug, Clone, Copy)]
 pub struct GlowTensor<'a> {
     /// Stride of each axis of the tensor, in elements.
@@ -25,15 +25,15 @@ pub struct GlowTensor<'a> {
     pub layout: Option<&'a GlowLayout>,
 }
 
-/// Result of checking a tensor against a required layout string.
+/// Result of [`check_satisfied`], the check of a tensor against a required layout string.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Satisfaction {
     /// The tensor meets all requirements.
     Satisfied,
     /// The tensor violates no requirement, but at least one attribute cannot be checked; lists these attributes.
     Unknown(Vec<UnknownAttribute>),
-    /// The tensor violates at least one requirement; lists the violated ones in axis order. If a rank differs, only the
-    /// ranks are checked.
+    /// The tensor violates at least one requirement; lists the violated ones in axis order. If ranks differ, only the
+    /// differences of ranks are listed.
     Unsatisfied(Vec<UnmetRequirement>),
 }
 
@@ -41,11 +41,11 @@ pub enum Satisfaction {
 /// requirement is neither met nor violated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownAttribute {
-    /// Position of the axis with the attribute.
+    /// Position of the axis with the attribute, from 0.
     pub axis: usize,
     /// Name of the attribute.
     pub name: String,
-    /// Required value of the attribute.
+    /// Value of the attribute in the required layout string.
     pub value: String,
 }
 
@@ -55,7 +55,7 @@ pub enum UnmetRequirement {
     /// The number of strides of the tensor differs from the required rank.
     #[error("the tensor has rank {strides}, expected {required}")]
     Rank {
-        /// Required rank.
+        /// Rank of the required layout string.
         required: usize,
         /// Number of strides of the tensor.
         strides: usize,
@@ -63,7 +63,7 @@ pub enum UnmetRequirement {
     /// The layout string of the tensor has a different number of axes than required.
     #[error("the tensor's layout has rank {layout}, expected {required}")]
     LayoutRank {
-        /// Required rank.
+        /// Rank of the required layout string.
         required: usize,
         /// Number of axes in the layout string of the tensor.
         layout: usize,
@@ -73,7 +73,7 @@ pub enum UnmetRequirement {
         "stride of axis {axis} is {stride} elements of {element_bits} bits, not a multiple of {align} bytes"
     )]
     Align {
-        /// Position of the axis.
+        /// Position of the axis in the tensor and in both layout strings, from 0.
         axis: usize,
         /// Required alignment of the stride, in bytes.
         align: u64,
@@ -82,24 +82,24 @@ pub enum UnmetRequirement {
         /// Size of an element in bits.
         element_bits: u32,
     },
-    /// The letter of an axis differs from the required one.
+    /// The letter of an axis in the layout string of the tensor differs from that in the required layout string.
     #[error("axis {axis} is `{found}`, expected `{required}`")]
     Letter {
-        /// Position of the axis.
+        /// Position of the axis in the tensor and in both layout strings, from 0.
         axis: usize,
-        /// Required letter.
+        /// Letter of the axis in the required layout string.
         required: char,
         /// Letter of the axis in the layout string of the tensor.
         found: char,
     },
-    /// The value of an attribute differs from the required one.
+    /// The value of an attribute in the layout string of the tensor differs from that in the required layout string.
     #[error("axis {axis} has `[{name}:{found}]`, expected `[{name}:{required}]`")]
     Attribute {
-        /// Position of the axis with the attribute.
+        /// Position of the axis with the attribute, from 0.
         axis: usize,
         /// Name of the attribute.
         name: String,
-        /// Required value of the attribute.
+        /// Value of the attribute in the required layout string.
         required: String,
         /// Value of the attribute in the layout string of the tensor.
         found: String,

@@ -1,5 +1,5 @@
-//! Conversion of a [`FlatLayout`] to dense nested blocks ([`TagBlock`]), which are printed in order as TVM's
-//! letters, oneDNN's tags and einops' patterns.
+//! Conversion of a [`FlatLayout`] to dense nested blocks ([`TagBlock`]), from which TVM's letters, oneDNN's tags and
+//! einops' patterns are printed.
 
 use alloc::vec::Vec;
 
@@ -22,15 +22,15 @@ pub(super) enum PaddingEncoding {
     /// Padding at the outermost block of an axis is part of the factor of the block: 60 channels padded to 64 are
     /// `C64c`. Other padding becomes a block of an axis of extent 1.
     RoundUp,
-    /// All padding becomes a block of an axis of extent 1. Padding at the outermost block of an axis is encoded as in
-    /// `RoundUp` if there is no axis of extent 1, or if the padded size is not a multiple of the size.
+    /// All padding becomes a block of an axis of extent 1. In two cases padding at the outermost block of an axis is
+    /// encoded as in `RoundUp`: there is no axis of extent 1, or the padded size is not a multiple of the size.
     UnitAxis,
     /// Layouts with padding are not expressible.
     Reject,
 }
 
-/// Dense blocks of `layout`, by descending stride, with padding in the encoding `tail`. Every axis has exactly
-/// one block without a factor.
+/// Dense blocks of `layout`, by descending stride, with padding encoded as `tail` says. Every axis has exactly one
+/// block without a factor.
 ///
 /// # Errors
 /// [`Inexpressible`] if the layout does not consist of dense blocks.
@@ -90,9 +90,9 @@ pub(super) fn blocks(
     Ok(blocks)
 }
 
-/// Adds a block of `gap` values, which expresses padding, to `blocks`, which are in the order of ascending
-/// stride. The block belongs to the axis of `single`, the axes of extent 1, that has the fewest blocks;
-/// [`Inexpressible::Padding`] if there is no such axis.
+/// Adds a block of `gap` values that expresses padding to `blocks`, which are in the order of ascending stride.
+/// `single` are the positions of the axes of extent 1. The block belongs to the axis of `single` with the fewest
+/// blocks; [`Inexpressible::Padding`] if `single` is empty.
 fn add_single(
     blocks: &mut Vec<TagBlock>,
     single: &[usize],
@@ -106,8 +106,8 @@ fn add_single(
     Ok(())
 }
 
-/// Adds an outermost part of extent 1 for `axis` to `blocks`, which are in the order of descending stride, unless
-/// the axis has an outermost part. The new part follows the outermost part of the preceding axis, or comes first.
+/// Adds an outermost part of extent 1 for `axis` to `blocks`, which are in the order of descending stride. No effect if
+/// `axis` has an outermost part. The new part follows the outermost part of axis `axis - 1`; for axis 0 it comes first.
 pub(super) fn add_outer(blocks: &mut Vec<TagBlock>, axis: usize) {
     if blocks.iter().any(|block| block.axis == axis && block.factor.is_none()) {
         return;
@@ -119,17 +119,13 @@ pub(super) fn add_outer(blocks: &mut Vec<TagBlock>, axis: usize) {
     blocks.insert(at, TagBlock { axis, div, factor: None });
 }
 
-/// Positions of the axes in the order of their outermost parts in `blocks`.
+/// Positions of the axes, in the order in which their outermost parts occur in `blocks`.
 pub(super) fn order(blocks: &[TagBlock]) -> Vec<usize> {
     blocks.iter().filter(|block| block.factor.is_none()).map(|block| block.axis).collect()
 }
 
-/// Upper-case letter of each logical axis, in axis order. A text that lists the letters in the order `order` of
-/// axis positions binds every letter to the right axis.
-///
-/// # Errors
-/// [`Inexpressible::Names`] if letters can bind to axes only by position and `order` is not the identity, or if too few
-/// of the letters A to Z differ from all axis names.
+/// Upper-case letter of each logical axis, in axis order. The letters are chosen so that a text binds each to its axis
+/// if it lists the axes in the order `order` of axis positions.
 pub(super) fn letters(order: &[usize], layout: &Layout) -> Result<Vec<char>, Inexpressible> {
     let mut named = Vec::new();
     for axis in &layout.logical {

@@ -39,8 +39,8 @@ pub(super) fn write(
     }
 }
 
-/// Layout with the storage map and the strides of `layout`, but without its swizzle. `bits` is the size of an
-/// element. [`Inexpressible::Swizzle`] if this layout cannot be built or proven on `executor`.
+/// Layout from which the swizzle of `layout` is removed; the storage map and the strides are kept. `bits` is the size
+/// of an element. [`Inexpressible::Swizzle`] if this layout cannot be built or proven on `executor`.
 fn before_swizzle(
     layout: &Layout,
     bits: u32,
@@ -95,8 +95,9 @@ fn linear(layout: &Layout) -> Result<NotationText, Inexpressible> {
     Ok(format!("{swizzle} o 0 o {}:{}", tuple(&shapes), tuple(&strides)).into())
 }
 
-/// Swizzle with the fewest bits, then the shortest shift, that maps every offset in `images` to a power of two; `None`
-/// if there is none. `images` has the offsets of the elements at the indices 1, 2, 4, … of each axis.
+/// Swizzle that maps every offset in `images` to a power of two; `None` if there is none. Of several swizzles, the one
+/// with the fewest bits, then the shortest shift. `images` has the offsets of the elements at the indices 1, 2, 4, … of
+/// each axis.
 fn swizzle_of(images: &[Vec<i128>]) -> Option<Swizzle> {
     let all = || images.iter().flatten();
     let highest = all().map(|image| 128 - image.leading_zeros()).max().unwrap_or(0);
@@ -150,7 +151,8 @@ fn tuple(modes: &[String]) -> String {
     }
 }
 
-/// Text of a mode with these sub-modes; `none` is the text of a mode without sub-modes.
+/// Text of a mode with the sub-modes `parts`: `(16,4)`, or `16` for a single one. `none` is the text of a mode without
+/// sub-modes.
 fn mode(parts: &[String], none: &str) -> String {
     match parts {
         [] => none.to_string(),

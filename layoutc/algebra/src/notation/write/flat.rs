@@ -13,22 +13,24 @@ use crate::normal_form::simplify::Facts;
 /// buffer. The span of a block is `stride * count`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StrideGap {
-    /// The next larger stride equals the span of the block: there is no padding. For the largest stride, also if the
-    /// size of the buffer is symbolic or not a whole number of strides; slots after the last element are then ignored.
+    /// The next larger stride equals the span of the block: there is no padding. The block with the largest stride is
+    /// `Exact` in two more cases, since slots after the last element affect no stride: the size of the buffer is
+    /// symbolic, or it is not a multiple of the stride.
     Exact,
     /// The next larger stride is `n` times the stride of the block, where `n` exceeds the count of the block:
     /// `Padded(8)` for the 6 elements of a row at a row stride of 8.
     Padded(i128),
-    /// The next larger stride is not a whole number of strides of the block, or depends on a symbol.
+    /// The next larger stride is not known to be `Exact` or `Padded`: it depends on a symbol, is not a multiple of the
+    /// stride of the block, or is less than the span of the block.
     Unknown,
 }
 
-/// Block of consecutive digits of an axis: `axis // div % count`, or `axis // div` for the most significant
-/// block.
+/// Block of consecutive digits of an index: `index // div % count`, or `index // div` for the most significant block.
+/// The index is that of an axis, or of several linearized axes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StridedBlock {
-    /// Positions of the axes that the block is part of, outermost first; several if the axes are linearized in
-    /// row-major order.
+    /// Positions of the axes of which the block is a part, outermost first. There are several if the block is a part of
+    /// the row-major index over these axes.
     pub(super) axes: Vec<usize>,
     pub(super) div: i128,
     /// True for the most significant block of its axes.
@@ -43,7 +45,7 @@ pub(super) struct StridedBlock {
 }
 
 impl StridedBlock {
-    /// Position of the axis that the block is part of; `None` if it is part of several linearized axes.
+    /// Position of the axis of which the block is a part; `None` if it is a part of several linearized axes.
     pub(super) fn axis(&self) -> Option<usize> {
         match self.axes.as_slice() {
             [axis] => Some(*axis),
@@ -98,11 +100,8 @@ impl FlatLayout {
         Ok(flat)
     }
 
-    /// Block of each of the `rank` logical axes, in axis order, where each axis is stored as one block; `None`
-    /// for an axis of extent 1, which has no block.
-    ///
-    /// # Errors
-    /// [`Inexpressible::Blocks`] if an axis has several blocks, [`Inexpressible::Merged`] if axes share a block.
+    /// Block of each of the `rank` logical axes, in axis order, if each axis is stored as one block. An entry is `None`
+    /// for an axis without a block, which has extent 1.
     pub(super) fn whole(&self, rank: usize) -> Result<Vec<Option<&StridedBlock>>, Inexpressible> {
         let mut whole = alloc::vec![None; rank];
         for piece in &self.pieces {
@@ -115,8 +114,9 @@ impl FlatLayout {
         Ok(whole)
     }
 
-    /// Sorts the blocks by ascending stride. With symbolic strides, each block is followed by the one whose
-    /// stride equals `stride * count`, or otherwise by the one with the provably least stride.
+    /// Sorts the blocks by ascending stride. For symbolic strides, the first block is the one with the provably least
+    /// stride. Each next block is the one whose stride equals `stride * count` of the previous one, otherwise the one
+    /// with the provably least stride.
     fn sort(&mut self) -> Result<(), ExprError> {
         if self.pieces.iter().all(|piece| piece.stride.as_const().is_some()) {
             self.pieces.sort_by_key(|piece| piece.stride.as_const());
@@ -200,7 +200,7 @@ impl FlatLayout {
                 {
                     StrideGap::Padded(upper / stride)
                 }
-                // Slots after the last element are not part of the strides.
+                // Slots after the last element do not affect any stride.
                 _ if next.is_none() => StrideGap::Exact,
                 _ => StrideGap::Unknown,
             };
@@ -228,8 +228,8 @@ fn has_bits(expr: &Expr) -> bool {
     }
 }
 
-/// Stride of each digit in the flat buffer, in elements, `None` for a digit that does not affect the offset. The
-/// second member is the offset of the first element.
+/// Pair `(strides, first)`. `strides` has the stride of each digit in the flat buffer, in elements; `None` for a digit
+/// that does not affect the offset. `first` is the offset of the first element.
 fn strides(
     layout: &Layout,
     digits: &Digits,
@@ -258,9 +258,9 @@ fn strides(
     Ok((strides, first))
 }
 
-/// Blocks that the digits of `chain` form, the most significant first, without blocks of a single value. `strides` has
-/// the stride of each digit of the layout. [`Inexpressible::Reversed`] for a negative stride, [`Inexpressible::Offset`]
-/// for a constant that is added to the index.
+/// Blocks that the digits of `chain` form, the most significant first; a block of a single value is omitted. `strides`
+/// has the stride of each digit of the layout. [`Inexpressible::Reversed`] for a negative stride,
+/// [`Inexpressible::Offset`] if a constant is added to the index.
 fn chain_pieces(
     layout: &Layout,
     digits: &Digits,

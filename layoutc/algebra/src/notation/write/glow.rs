@@ -48,8 +48,8 @@ pub(super) fn write(
     Ok(dims.concat().into())
 }
 
-/// Positions of the axes by descending stride. An axis of extent 1, which is `None` in `whole`, follows its predecessor
-/// in logical order; without a predecessor it comes first.
+/// Positions of the axes by descending stride. `whole` has the block of each axis, `None` for an axis of extent 1. Such
+/// an axis follows its predecessor in logical order; without a predecessor it comes first.
 fn order(flat: &FlatLayout, whole: &[Option<&StridedBlock>]) -> Vec<usize> {
     let mut order: Vec<usize> = flat.pieces.iter().rev().filter_map(StridedBlock::axis).collect();
     for (axis, _) in whole.iter().enumerate().filter(|(_, piece)| piece.is_none()) {
@@ -59,8 +59,9 @@ fn order(flat: &FlatLayout, whole: &[Option<&StridedBlock>]) -> Vec<usize> {
     order
 }
 
-/// Alignment in bytes that rounds a stride of `natural` elements up to `stride` elements of `bits` bits: the
-/// smallest power of two that does, otherwise the stride itself; `None` if none does.
+/// Alignment in bytes that rounds a stride of `natural` elements of `bits` bits up to `stride` elements. It is the
+/// smallest power of two that does so, up to `2^MAX_POWER`, otherwise the stride itself in bytes; `None` if neither
+/// does.
 fn alignment(
     flat: &FlatLayout,
     natural: &Expr,

@@ -10,12 +10,8 @@ use super::{Inexpressible, NotationText};
 use crate::expr::{BinOp, Expr, ExprNode, Var};
 use crate::layout::Layout;
 
-/// Candidate texts for a layout, in the order of trial: an affine map to the storage axes, strides, and an affine map
-/// to the offset, without those that MLIR cannot express.
-///
-/// # Errors
-/// [`Inexpressible::Separators`] for several physical axes. Without candidates [`Inexpressible::Symbolic`] if the
-/// offset depends on symbols, otherwise [`Inexpressible::Swizzle`].
+/// Candidate texts for a layout, in the order of trial: an affine map to the storage axes, a strided layout, an affine
+/// map to the offset. A text that MLIR cannot express is omitted.
 pub(super) fn write(layout: &Layout) -> Result<Vec<NotationText>, Inexpressible> {
     let rank = layout.physical_map.len();
     if rank != 1 {
@@ -41,8 +37,8 @@ pub(super) fn write(layout: &Layout) -> Result<Vec<NotationText>, Inexpressible>
     Ok(texts)
 }
 
-/// Text of the expression `index` in MLIR's affine syntax; `None` if MLIR lacks an operator of `index`, or it
-/// contains symbols.
+/// Text of the expression `index` in MLIR's affine syntax. `None` if `index` contains a symbol, or an operator that
+/// MLIR lacks.
 fn sum(index: &Expr) -> Option<String> {
     match index.node() {
         ExprNode::Bin(op @ (BinOp::Add | BinOp::Sub), a, b) => {

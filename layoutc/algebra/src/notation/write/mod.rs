@@ -43,8 +43,8 @@ pub struct NotationText {
     pub text: String,
     /// Named sizes that accompany an einops pattern, such as `("c16", 16)`; empty for other notations.
     pub sizes: Vec<(String, i128)>,
-    /// True if the text also implies the size of the buffer; false if padding after the last element may be
-    /// missing.
+    /// True if the text also implies the size of the buffer. False if the buffer of the text may end before padding
+    /// after the last element.
     pub equal_sizes: bool,
 }
 
@@ -72,7 +72,7 @@ pub enum Inexpressible {
     /// There is padding before the first element, so that the offset of the first element is not 0.
     #[error("an offset: the first element is not at slot 0")]
     Offset,
-    /// An axis is stored reversed, with a negative stride.
+    /// An axis is stored in descending order of its index, with a negative stride.
     #[error("a negative stride")]
     Reversed {
         /// Position of the reversed axis.
@@ -98,24 +98,24 @@ pub enum Inexpressible {
         /// Position of the axis with these blocks.
         axis: usize,
     },
-    /// The layout has padding that the notation cannot express.
+    /// The layout has padding at a position where the notation cannot express it.
     #[error("this padding")]
     Padding,
     /// The blocks are in an order that the notation cannot express, such as `c % 4` outside of `c // 4 % 4` in a oneDNN
     /// tag.
     #[error("blocks in this order")]
     Order,
-    /// Extents or strides depend on symbols.
+    /// Extents or strides depend on symbols, and the notation requires numbers.
     #[error("sizes known only at run time")]
     Symbolic,
-    /// Strides are not whole numbers of bytes.
+    /// Strides are not whole numbers of bytes, in a notation with strides in bytes such as `NumPy`.
     #[error("elements that are not whole bytes")]
     Bits,
-    /// The order of the axes can be written only with their names, and the names are not distinct single letters; or
-    /// too few of the letters A to Z differ from all axis names.
+    /// The text cannot bind its letters to the axes. Either the axes are not in logical order and their names are not
+    /// distinct single letters, or too few of the letters A to Z differ from all axis names.
     #[error("axes whose names are not letters")]
     Names,
-    /// The extent of an axis is not a power of two.
+    /// The extent of an axis is not a power of two, as the notation of Triton requires.
     #[error("extents that are not powers of two")]
     PowerOfTwo {
         /// Position of the axis with this extent.
@@ -129,10 +129,10 @@ pub enum Inexpressible {
         /// Maximum number of axes in the notation.
         most: usize,
     },
-    /// The tensor has no axes.
+    /// The tensor has no axes, and the notation cannot write such a tensor.
     #[error("a tensor without axes")]
     Scalar,
-    /// The tensor has no elements.
+    /// The tensor has no elements, because an extent is 0, and the notation cannot write such a tensor.
     #[error("a tensor without elements")]
     Empty,
     /// The layout has a domain, so that some indices within the shape are not elements.
@@ -195,8 +195,8 @@ pub fn write(
     first_equivalent(candidates, notation, layout, elements.bits, executor)
 }
 
-/// First candidate text that yields the map and the buffer size of `layout`, otherwise the first that yields the
-/// map; [`Inexpressible::RoundTrip`] if there is none. `bits` is the size of an element.
+/// First of `candidates` that parses to the map and the buffer size of `layout`; if there is none, the first that
+/// parses to its map. [`Inexpressible::RoundTrip`] if none parses to the map. `bits` is the size of an element.
 fn first_equivalent(
     candidates: Vec<NotationText>,
     notation: Notation,
@@ -217,8 +217,8 @@ fn first_equivalent(
     found.ok_or(Inexpressible::RoundTrip)
 }
 
-/// Result of parsing an exported text again: true if it yields the map and the buffer size of `layout`, false if
-/// it yields only the map, `None` if the maps are not proven equal. `bits` is the size of an element.
+/// Comparison of `layout` with the exported text `written`, parsed again. True if the maps and the buffer sizes are
+/// equal, false if only the maps are equal, `None` if the maps are not proven equal. `bits` is the size of an element.
 fn round_trip(
     written: &NotationText,
     notation: Notation,

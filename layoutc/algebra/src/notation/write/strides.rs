@@ -10,8 +10,9 @@ use crate::expr::{BinOp, Expr};
 use crate::layout::Layout;
 
 /// Candidate texts for a layout in `NumPy`'s notation, in the order of trial: `C`, `F`, and the strides in bytes, such
-/// as `(48, 4)`. `bits` is the size of an element. If strides are symbolic or not whole bytes, only `C` and `F` for a
-/// layout without gaps, otherwise [`Inexpressible::Symbolic`] or [`Inexpressible::Bits`].
+/// as `(48, 4)`. `bits` is the size of an element. If strides are symbolic or not whole bytes, the candidates are `C`
+/// and `F`, provided that the layout has no gaps. With gaps, the error is [`Inexpressible::Symbolic`] or
+/// [`Inexpressible::Bits`].
 pub(super) fn numpy(
     flat: &FlatLayout,
     layout: &Layout,
@@ -66,8 +67,8 @@ pub(super) fn mdspan(
     Ok(texts)
 }
 
-/// Least power of two `m` such that `count` rounded up to a multiple of `m` is `room`; `room` itself if there
-/// is none.
+/// Least power of two `m`, at least 2, such that `count` rounded up to a multiple of `m` is `room`: 4 for a count of 6
+/// and a room of 8. `room` itself if there is none.
 pub(super) fn multiple_of(count: i128, room: i128) -> i128 {
     let rounds = |multiple: &i128| {
         let blocks = count.checked_add(multiple - 1).map(|up| up / multiple);
@@ -76,15 +77,13 @@ pub(super) fn multiple_of(count: i128, room: i128) -> i128 {
     (1..63).map(|k| 1_i128 << k).find(rounds).unwrap_or(room)
 }
 
-/// True if no gap is known between a block and the next larger stride or the end of the buffer, so that `C` or `F` may
-/// express the layout.
+/// True if the gap of every block is [`StrideGap::Exact`], so that `C` or `F` may express the layout.
 fn is_dense(flat: &FlatLayout) -> bool {
     flat.pieces.iter().all(|piece| piece.room == StrideGap::Exact)
 }
 
-/// Stride of each logical axis, in elements, in axis order. An axis of extent 1 has the stride of the storage
-/// axis of its name, or, if there is none, `stride * extent` of the next logical axis, as in `NumPy` and
-/// `PyTorch`.
+/// Stride of each logical axis, in elements, in axis order. An axis of extent 1 has the stride of the storage axis of
+/// its name. If there is none, it has `stride * extent` of the next logical axis, as in `NumPy` and `PyTorch`.
 pub(super) fn elements(flat: &FlatLayout, layout: &Layout) -> Result<Vec<i128>, Inexpressible> {
     let whole = flat.whole(layout.logical.len())?;
     let mut strides = Vec::new();
@@ -102,7 +101,7 @@ pub(super) fn elements(flat: &FlatLayout, layout: &Layout) -> Result<Vec<i128>, 
     Ok(strides)
 }
 
-/// Stride of the storage axis with this name; `None` if there is none or its extent is not 1.
+/// Stride of the storage axis named `name` if its extent is 1; otherwise, or without such an axis, `None`.
 fn stored<'a>(layout: &'a Layout, name: &str) -> Option<&'a Expr> {
     let at = layout.storage.iter().position(|axis| axis.name == name)?;
     let is_single = layout.storage.get(at)?.extent.as_const() == Some(1);

@@ -17,8 +17,8 @@ pub(super) fn tvm(flat: &FlatLayout, layout: &Layout) -> Result<Vec<NotationText
     padding_candidates(|tail| letters_of(&blocks(flat, layout, tail)?, layout))
 }
 
-/// Candidate texts that `text` returns for [`PaddingEncoding::RoundUp`] and then [`PaddingEncoding::UnitAxis`],
-/// without failed ones; the first error if both fail.
+/// Candidate texts for a notation in which padding has two encodings. Calls `text` with [`PaddingEncoding::RoundUp`],
+/// then with [`PaddingEncoding::UnitAxis`], and omits a text that fails; the first error if both fail.
 fn padding_candidates(
     text: impl Fn(PaddingEncoding) -> Result<String, Inexpressible>,
 ) -> Result<Vec<NotationText>, Inexpressible> {
@@ -80,9 +80,9 @@ fn tag_of(mut blocks: Vec<TagBlock>, flat: &FlatLayout) -> Result<String, Inexpr
     Ok(outer + &inner)
 }
 
-/// Moves the outermost part of every axis before all blocks, as a tag such as `aBc8b` requires. An outermost part
-/// that follows a block in memory becomes a block with its number of values as factor, and its axis gets an
-/// outermost part of extent 1. [`Inexpressible::Order`] if the number of values is symbolic.
+/// Moves the outermost part of every axis before all blocks, as a tag such as `aBc8b` requires. An outermost part that
+/// follows a block in memory becomes a block whose factor is its number of values, and its axis gets a new outermost
+/// part of extent 1. [`Inexpressible::Order`] if the number of values is symbolic.
 fn outer_first(blocks: &mut Vec<TagBlock>, flat: &FlatLayout) -> Result<(), Inexpressible> {
     let first = blocks.iter().position(|block| block.factor.is_some()).unwrap_or(blocks.len());
     let mut axes = Vec::new();

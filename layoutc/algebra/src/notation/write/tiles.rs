@@ -8,8 +8,8 @@ use super::flat::{FlatLayout, StrideGap, StridedBlock};
 
 /// Maximum number of tiles in a tiling; a layout that needs more is not expressible.
 pub(super) const MAX_TILES: usize = 3;
-/// Maximum number of tilings that are tried for each number of tiles, over all orders of the dimensions. The search
-/// for that number of tiles then ends without a result.
+/// Maximum number of tilings that are tried for each number of tiles, over all orders of the dimensions. After these,
+/// the search for that number of tiles ends without a result.
 pub(super) const MAX_TRIES: u32 = 4000;
 
 /// Logical axes that are linearized and tiled as one dimension; a group may be a single axis. Groups are ordered
@@ -22,9 +22,9 @@ pub(super) struct AxisGroup {
     pub(super) extent: Option<i128>,
 }
 
-/// Dimension of memory during the search. Its index is `g // div`, modulo `slots` for a dimension within a tile, where
-/// `g` is the linearized index of the axis group at position `group`. `slots` is the number of values of the index with
-/// padding, `None` if symbolic.
+/// Dimension of memory during the search. `g` is the linearized index of the axis group at position `group`. The index
+/// of the dimension is `g // div`; within a tile it is `g // div % slots`. `slots` is the number of values of the index
+/// with padding, `None` if symbolic.
 #[derive(Debug, Clone, Copy)]
 struct MemoryAxis {
     group: usize,
@@ -32,7 +32,7 @@ struct MemoryAxis {
     slots: Option<i128>,
 }
 
-/// Progress of matching dimensions of memory with the blocks of the layout.
+/// Progress of the comparison of dimensions of memory with the blocks of the layout.
 #[derive(Debug, Clone, Copy)]
 struct TilingState {
     /// Number of blocks matched so far, in the order of descending stride.
@@ -42,10 +42,10 @@ struct TilingState {
     slots: Option<i128>,
 }
 
-/// Finds `count` tiles that produce the layout `flat` from `groups`, the dimensions of memory, major to minor, in
-/// a buffer of `slots` elements, `None` if symbolic. Each tile lists its extents along the trailing dimensions,
-/// major to minor. `tries` is the number of tilings that may still be tried, from [`MAX_TRIES`]; the search
-/// decreases it. `None` if no tiles are found.
+/// Finds `count` tiles that produce the layout `flat`. `groups` are the dimensions of memory, major to minor. `slots`
+/// is the size of the buffer in elements, `None` if symbolic. Each tile lists its extents along the trailing
+/// dimensions, major to minor. `tries` is the number of tilings that may still be tried, at first [`MAX_TRIES`]; each
+/// tiling decreases it by 1. `None` if no tiles are found.
 pub(super) fn tiles(
     flat: &FlatLayout,
     groups: &[AxisGroup],
@@ -67,8 +67,8 @@ struct TilingSearch<'a> {
 }
 
 impl TilingSearch<'_> {
-    /// Finds `count` tiles for the dimensions of memory `runs`, major to minor, of which the first tile has at
-    /// most `length` extents. `at` is the state before `runs`. `None` if no tiles are found.
+    /// Finds `count` tiles for `runs`, the dimensions of memory that are not matched, major to minor. The first tile
+    /// has at most `length` extents. `at` is the state before the first of `runs`. `None` if no tiles are found.
     fn search_tiles(
         &mut self,
         runs: &[MemoryAxis],
@@ -106,8 +106,8 @@ impl TilingSearch<'_> {
         None
     }
 
-    /// Finds the `count - 1` tiles that follow `tile`, which applies to the dimensions `tiled`. `None` if no
-    /// tiles are found, or all extents of `tile` are 1.
+    /// Finds the `count - 1` tiles that follow `tile`, whose extents apply to the dimensions `tiled`. `at` is the state
+    /// before the first of `tiled`. `None` if no tiles are found, or all extents of `tile` are 1.
     fn tiles_after(
         &mut self,
         tiled: &[MemoryAxis],
@@ -132,8 +132,8 @@ impl TilingSearch<'_> {
         self.search_tiles(&grid, at, tile.len() + 1, count - 1)
     }
 
-    /// State after all dimensions `runs` are matched with the next blocks of the layout; `None` if a dimension
-    /// differs from its block.
+    /// State after each dimension of `runs` is matched with the next block of the layout, in order, from the state
+    /// `at`. `None` if a dimension differs from its block.
     fn match_prefix(&self, runs: &[MemoryAxis], mut at: TilingState) -> Option<TilingState> {
         for run in runs {
             let whole = self.groups.get(run.group)?.extent;
@@ -143,7 +143,7 @@ impl TilingSearch<'_> {
                 }
                 at.slots = Some(left / slots);
             }
-            // A dimension of one value has no block.
+            // A dimension of memory with a single index corresponds to no block of the layout.
             let is_single = run.slots == Some(1) || whole.is_some_and(|whole| whole <= run.div);
             if is_single {
                 continue;
@@ -161,9 +161,11 @@ impl TilingSearch<'_> {
         Some(at)
     }
 
-    /// Candidate extents of a tile along the dimension `run`, in indices of `run`, in the order of trial: those that
-    /// end at a boundary between blocks of the axes of `run`; for an axis of extent 1 the factors `room / count` by
-    /// which other blocks are padded, and the smallest stride; finally 1.
+    /// Candidate extents of a tile along the dimension `run`, in indices of `run`, in the order of trial:
+    /// * the extents that end at a boundary between blocks of the axes of `run`;
+    /// * for an axis of extent 1, the factors `room / count` by which other blocks are padded, then the smallest
+    ///   stride;
+    /// * 1.
     fn extents(&self, run: MemoryAxis) -> Vec<i128> {
         let mut extents = Vec::new();
         let mut add = |extent: i128| {
@@ -190,7 +192,8 @@ impl TilingSearch<'_> {
                 add(room / count);
             }
         }
-        // Padding below the smallest stride.
+        // If the smallest stride exceeds 1, the elements below it are padding, which a tile along an axis of extent 1
+        // expresses.
         if let (Some(1), Some(piece)) = (group.extent, self.pieces.last()) {
             add(piece.stride.as_const().unwrap_or(1));
         }
@@ -199,9 +202,10 @@ impl TilingSearch<'_> {
     }
 }
 
-/// True if the block `piece` with its padding fills the dimension `run`. If `by_slots`, the caller has compared the
-/// stride of the block with the number of elements below `run`, which suffices. Otherwise the gap of the block must be
-/// [`StrideGap::Exact`], and its count must equal `run.slots`, if that is known.
+/// True if the block `piece`, with its padding, has the extent of the dimension `run`. `by_slots` is true if the caller
+/// has found the stride of the block equal to the number of elements that one index of `run` spans; the result is then
+/// true. Otherwise the gap of the block must be [`StrideGap::Exact`], and its count must equal `run.slots` unless that
+/// is `None`.
 fn fills(piece: &StridedBlock, run: &MemoryAxis, by_slots: bool) -> bool {
     if by_slots {
         return true;

@@ -40,8 +40,8 @@ pub(super) fn write(
     })
 }
 
-/// Text between the braces of a layout: the order of the dimensions, minor to major, the tiles, and the rounding of the
-/// size, such as `1,0:T(8,128)L(2048)`. The error of [`missing_feature`] if no tiles produce the layout.
+/// Text between the braces of a layout: the order of the dimensions, minor to major, then the tiles, then the rounding
+/// of the size, such as `1,0:T(8,128)L(2048)`. The error of [`missing_feature`] if no tiles produce the layout.
 fn braces(flat: &FlatLayout, layout: &Layout) -> Result<String, Inexpressible> {
     let total = flat.total.as_const();
     // Size without the slots after the last step of the largest stride.
@@ -89,8 +89,8 @@ fn missing_feature(flat: &FlatLayout) -> Inexpressible {
     }
 }
 
-/// Groups of axes in memory order, major to minor: each set of linearized axes, and each single axis. An axis without a
-/// block follows its predecessor in logical order; without a predecessor it comes first.
+/// Groups of axes in memory order, major to minor. Axes that are linearized form one group; any other axis is a group
+/// of its own. An axis without a block follows its predecessor in logical order; without a predecessor it comes first.
 fn groups(flat: &FlatLayout, layout: &Layout) -> Vec<AxisGroup> {
     let mut groups: Vec<AxisGroup> = Vec::new();
     let extent = |axes: &[usize]| {
@@ -113,8 +113,8 @@ fn groups(flat: &FlatLayout, layout: &Layout) -> Vec<AxisGroup> {
     groups
 }
 
-/// Orders of `groups` that are tried, the given one first: all permutations of at most [`MAX_ORDERED`] groups if
-/// the layout has blocks or padding, otherwise only the given one.
+/// Orders of `groups` that are tried, the given one first. If the layout has blocks or padding and there are at most
+/// [`MAX_ORDERED`] groups, the result is all permutations; otherwise only the given order.
 fn orders(groups: Vec<AxisGroup>, flat: &FlatLayout) -> Vec<Vec<AxisGroup>> {
     let is_tiled = flat.pieces.iter().any(|piece| !piece.is_top || piece.room != StrideGap::Exact);
     if groups.len() > MAX_ORDERED || !is_tiled {

@@ -24,8 +24,8 @@ use crate::map::{IndexMap, identity};
 use crate::step::{TileExtent, tile};
 use crate::symbol::Axis;
 
-/// Tile such as `(8,128)`: its extents, major to minor, with their byte ranges, and the byte range of the whole
-/// tile. The extent `None` is `*`.
+/// Pair `(extents, span)` for a tile such as `(8,128)`. `extents` are the extents with their byte ranges, major to
+/// minor; the extent `None` is `*`. `span` is the byte range of the tile.
 type XlaTile = (Vec<(Option<i128>, Span)>, Span);
 
 /// Parsed XLA shape with a layout, or either alone: `f32[16,256]{1,0:T(8,128)}`, `f32[16,256]` or `{1,0}`.
@@ -44,7 +44,8 @@ pub struct XlaShape {
     tiles: Vec<XlaTile>,
     tail: Option<(i128, Span)>,
     bits: Option<(i128, Span)>,
-    /// Byte range of `n` and its value in the memory space `S(n)`; `None` for the default memory space, 0.
+    /// Memory space `S(n)` of the text, as a pair: the byte range of `n`, and the value of `n`. `None` for the default
+    /// memory space, 0.
     space: Option<(Span, i128)>,
 }
 
@@ -113,7 +114,7 @@ pub(super) fn apply(
         let message = format!(
             "XLA's ArraySize counts {first} elements, by the first tile only; there are {all}"
         );
-        // A count of 0 comes from a `*`.
+        // XLA counts 0 elements if the first tile contains a `*`.
         let help = match first {
             0 => format!("make room for {all} elements"),
             _ => format!("let each tile divide the one before it, or make room for {all} elements"),
@@ -159,8 +160,8 @@ fn each_once(rank: usize) -> String {
     }
 }
 
-/// Positions in `axes` in the dimension order of the layout, major to minor: `{0,1}` gives `[1, 0]`. Row-major if
-/// the text has no order; a fault if the order is not a permutation.
+/// Positions in `axes` of the dimensions of the layout, major to minor: `{0,1}` gives `[1, 0]`. The order is row-major
+/// if the text has none; a fault if the order of the text is not a permutation.
 fn major_to_minor(shape: &XlaShape, axes: &[Axis]) -> Result<Vec<usize>, NotationFault> {
     let rank = axes.len();
     let Some(order) = &shape.order else { return Ok((0..rank).collect()) };
@@ -191,8 +192,8 @@ fn elements(axes: &[Axis]) -> Option<i128> {
     axes.iter().try_fold(1_i128, |n, axis| n.checked_mul(axis.extent.as_const()?))
 }
 
-/// Number of elements that XLA's own `ArraySize` counts, which pads `axes` to the first tile alone, and is 0 if
-/// that tile contains `*`. `None` without a tile, for symbolic extents, or on overflow.
+/// Number of elements that XLA's own `ArraySize` counts for `axes`. It pads to the first tile alone, and counts 0 if
+/// that tile contains `*`. `None` if there is no tile, an extent is symbolic, or the number overflows.
 fn first_tile_elements(axes: &[Axis], tile: Option<&XlaTile>) -> Option<i128> {
     let (extents, _) = tile?;
     let mut count = 1_i128;

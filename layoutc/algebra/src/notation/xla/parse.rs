@@ -64,8 +64,8 @@ impl XlaShapeParser<'_> {
         self.cursor.eat(word)
     }
 
-    /// Parses a non-negative integer with its byte range. `raised` is the help text of the fault for a negative
-    /// integer.
+    /// Parses a non-negative integer at the read position, with its byte range. A negative integer is a fault whose
+    /// help text is `raised`.
     fn integer(&mut self, raised: &str) -> Result<(i128, Span), NotationFault> {
         self.blank();
         let start = self.cursor.at();
@@ -78,8 +78,8 @@ impl XlaShapeParser<'_> {
         self.cursor.expect_number("an integer")
     }
 
-    /// Help text for a negative tile extent at the read position. For `-1` before a comma, the text suggests `*`,
-    /// which XLA's document writes as -1 and which merges an axis into the next one.
+    /// Help text for a negative tile extent at the read position. For `-1` before a comma, the text suggests `*`, an
+    /// extent that merges an axis into the next one: XLA's document writes -1 for it.
     fn raised_extent(&self) -> &'static str {
         let behind = self.cursor.rest().trim_start().strip_prefix("-1");
         if behind.is_some_and(|rest| rest.trim_start().starts_with(',')) {

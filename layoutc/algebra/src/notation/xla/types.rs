@@ -1,4 +1,5 @@
-//! Element types of XLA, and the element types of manifests in which they are stored.
+//! Table of the element types of XLA. Each is mapped to the manifest element type that stores it: `s4` to `i4` if the
+//! layout packs its bits (`E(4)`), and to `i8` otherwise.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,8 +7,8 @@ use alloc::string::String;
 use super::XlaShape;
 use crate::notation::{NotationFault, Remark};
 
-/// Element type of XLA: its name, its number of bits, and the manifest types in which it is stored, `packed`
-/// under `E(bits)` and `whole` otherwise. `s4` is stored as `i4` under `E(4)`, otherwise as `i8`.
+/// Element type of XLA: its name, its number of bits, and two manifest types that store it. `packed` is the type under
+/// `E(bits)`, `whole` the type otherwise: `i4` and `i8` for `s4`.
 pub(super) struct XlaType {
     name: &'static str,
     bits: u32,
@@ -80,8 +81,8 @@ pub(super) fn names() -> String {
     names
 }
 
-/// Name of an XLA element type that differs from `word` in one letter, which is replaced, added or removed: `f32` for
-/// `f33`. A name as long as `word` is preferred. `None` if there is none.
+/// Name of an XLA element type that is one edit from `word`, where an edit replaces, adds or removes a letter, ignoring
+/// case: `f32` for `f33`. A name of the length of `word` is preferred. `None` if there is none.
 pub(super) fn nearest(word: &str) -> Option<&'static str> {
     let own = word.as_bytes();
     let is_near = |name: &str| {
@@ -98,8 +99,9 @@ pub(super) fn nearest(word: &str) -> Option<&'static str> {
     near().find(|name| name.len() == word.len()).or_else(|| near().next())
 }
 
-/// XLA's name of the manifest element type `dtype`, and its number of bits if the layout must contain `E(bits)`:
-/// (`f32`, `None`) for `f32`, (`s4`, `Some(4)`) for `i4`. `None` if XLA lacks the type.
+/// Pair `(name, bits)`. `name` is XLA's name of the manifest element type `dtype`. `bits` is the argument of `E(bits)`
+/// if the layout must contain it, otherwise `None`: (`f32`, `None`) for `f32`, (`s4`, `Some(4)`) for `i4`. The result
+/// is `None` if XLA lacks the type.
 pub(in crate::notation) fn named(dtype: &str) -> Option<(&'static str, Option<u32>)> {
     let is_own = |row: &&XlaType| row.whole == dtype && i128::from(row.bits) == width(dtype);
     if let Some(row) = TYPES.iter().find(is_own) {
@@ -109,8 +111,9 @@ pub(in crate::notation) fn named(dtype: &str) -> Option<(&'static str, Option<u3
     TYPES.iter().find(is_packed).map(|row| (row.name, Some(row.bits)))
 }
 
-/// Manifest type in which `element` is stored in `shape`: `i4` for `s4` under `E(4)`, `i8` under `E(8)` or without
-/// `E`. Adds a remark to `shape` if an element of less than 8 bits takes a whole byte. Another `E` width is a fault.
+/// Manifest type in which elements of the XLA type `element` are stored under the layout in `shape`. For `s4` it is
+/// `i4` with `E(4)`, and `i8` with `E(8)` or without `E`; another width is a fault. Adds a remark to `shape` if an
+/// element of less than 8 bits takes a whole byte.
 pub(super) fn storage_type(
     element: &'static XlaType,
     shape: &mut XlaShape,

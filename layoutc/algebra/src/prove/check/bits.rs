@@ -1,5 +1,5 @@
-//! Bitwise operations `&` and `^` on sums of the checker. An operand is decomposed into runs of consecutive bits,
-//! each constant or the XOR of digits.
+//! Bitwise operations `&` and `^` on sums of the checker. An operand is decomposed into runs of consecutive bits. A run
+//! is either constant or an XOR of digits.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -11,17 +11,18 @@ use crate::expr::{BinOp, ExprError};
 /// Maximum number of bits of a non-negative value in bitwise operations of the checker; wider values are not decided.
 const WIDTH: u32 = 124;
 
-/// Content of a run of consecutive bits of a value.
+/// Content of a run of consecutive bits of a value: constant bits, or an XOR of digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum BitSource {
-    /// Every bit of the run is 1 if true, 0 if false.
+    /// Constant bits: every bit of the run is 1 if the field is true, and 0 if it is false.
     Fixed(bool),
-    /// XOR of the digits at these positions, each as wide as the run; complemented bit by bit if the flag is true.
+    /// XOR of the digits at these positions in `CheckerContext::digits`. Each digit has as many bits as the run. If the
+    /// flag is true, every bit of the XOR is inverted.
     Digits(BTreeSet<usize>, bool),
 }
 
-/// Decomposition of a value into runs of bits: from the position of the lowest bit of each run to its number of bits
-/// and content. Bits in no run are 0.
+/// Decomposition of a value into runs of bits. The key is the position of the lowest bit of a run, from 0. The entry is
+/// a pair `(bits, source)`: the number of bits of the run, and their content. Bits in no run are 0.
 type BitRuns = BTreeMap<u32, (u32, BitSource)>;
 
 fn width(value: i128) -> u32 {
@@ -33,9 +34,9 @@ fn all_ones(bits: u32) -> Result<i128, ExprError> {
 }
 
 impl CheckerContext<'_> {
-    /// Value of `a & b` or `a ^ b` as a sum, for equal sums, constants, or sums that decompose into runs of bits. If
-    /// the layout has symbols, an XOR of other non-negative operands becomes a new digit; [`ExprError::Unbound`] in all
-    /// remaining cases.
+    /// Value of `a & b` or `a ^ b` as a sum. It is computed if the operands are equal sums, are constants, or decompose
+    /// into runs of bits. For other non-negative operands, an XOR becomes a new digit if the layout has symbols. In all
+    /// remaining cases [`ExprError::Unbound`].
     pub(super) fn bitwise(&self, op: BinOp, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
         if let (Some(x), Some(y)) = (a.as_constant(), b.as_constant()) {
             return Ok(Sum::constant(crate::expr::apply(op, x, y)?));
@@ -47,7 +48,7 @@ impl CheckerContext<'_> {
             match (op, mask.as_constant()) {
                 (BinOp::Xor, Some(0)) => return Ok(value.clone()),
                 (BinOp::And, Some(0)) => return Ok(Sum::default()),
-                // x & (2^n - 1) = x % 2^n, whatever x is.
+                // x & (2^n - 1) = x % 2^n for every x, also for values that do not decompose into runs of bits.
                 (BinOp::And, Some(mask))
                     if mask > 0 && mask.count_ones() == mask.trailing_ones() =>
                 {
@@ -73,8 +74,8 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// Value of `a ^ b` for operands with unknown bits, represented by a digit that has no definition. Equal sets of
-    /// operands share one digit, so that `a ^ b ^ b` simplifies to `a`. [`ExprError::Unbound`] if an operand may be
+    /// Value of `a ^ b` for operands with unknown bits, as a new digit without a definition. An XOR of the same set of
+    /// operands reuses its digit, so that `a ^ b ^ b` simplifies to `a`. [`ExprError::Unbound`] if an operand may be
     /// negative.
     fn opaque_xor(&self, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
         let mut of: BTreeSet<Sum> = BTreeSet::new();
@@ -108,8 +109,8 @@ impl CheckerContext<'_> {
         Ok(Sum::factor(Factor::Digit(digit), 1))
     }
 
-    /// Operand of the XORs in `xors` that is proven equal to `number`, so that equal operands have one representative
-    /// and cancel; `number` itself if there is none.
+    /// Operand of the XORs in `xors` that is proven equal to `number`; `number` itself if there is none. As a result,
+    /// equal operands have one representative and cancel.
     fn known_operand(&self, number: &Sum) -> Result<Sum, ExprError> {
         let known: BTreeSet<Sum> = self.xors.borrow().keys().flatten().cloned().collect();
         if known.contains(number) {
@@ -165,9 +166,9 @@ impl CheckerContext<'_> {
         Ok(sum)
     }
 
-    /// Decomposition of a sum of digits and a constant into disjoint runs of bits: `8*d + 3` with `d < 4` has two bits
-    /// of `d` from bit 3, and ones at bits 0 and 1. [`ExprError::Unbound`] if runs would overlap, a term is no multiple
-    /// of one digit, the range of a digit has symbols, or the value may be negative.
+    /// Decomposition of a sum of digits and a constant into disjoint runs of bits. `8*d + 3` with `d < 4` has two bits
+    /// of `d` from bit 3, and ones at bits 0 and 1. [`ExprError::Unbound`] in four cases: runs would overlap, a term is
+    /// not a multiple of one digit, the range of a digit has symbols, or the value may be negative.
     fn runs(&self, sum: &Sum) -> Result<BitRuns, ExprError> {
         let mut runs = BitRuns::new();
         let mut constant = 0_i128;
@@ -226,9 +227,9 @@ impl CheckerContext<'_> {
         Ok(runs)
     }
 
-    /// Contribution of one run to a value, as a sum: the content `run` of `bits` bits, times `2^start`, where `start`
-    /// is the position of the lowest bit of the run, from 0 at the least significant bit of the value. The XOR of
-    /// several digits becomes a new digit; equal sets of operands share one digit.
+    /// Contribution of one run to a value, as a sum: the content `run` of `bits` bits, times `2^start`. `start` is the
+    /// position of the lowest bit of the run, from 0 at the least significant bit of the value. The XOR of several
+    /// digits becomes a new digit; an XOR of the same set of digits reuses it.
     fn run_sum(&self, start: u32, bits: u32, run: &BitSource) -> Result<Sum, ExprError> {
         let weight = 1_i128 << start;
         let reach = Sum::constant(all_ones(bits)?.checked_mul(weight).ok_or(ExprError::Overflow)?);
@@ -255,8 +256,8 @@ impl CheckerContext<'_> {
     }
 }
 
-/// Runs with constant runs split at the bit positions `edges` that lie inside them; [`ExprError::Unbound`] if an edge
-/// lies inside a run of digits.
+/// Decomposition `runs` with each constant run split at the bit positions `edges` that lie inside it;
+/// [`ExprError::Unbound`] if an edge lies inside a run of digits.
 fn cut(runs: &BitRuns, edges: &BTreeSet<u32>) -> Result<BitRuns, ExprError> {
     let mut out = BitRuns::new();
     for (start, (bits, run)) in runs {

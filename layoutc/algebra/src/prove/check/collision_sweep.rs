@@ -1,5 +1,6 @@
-//! Check of a component by evaluation at every point (index tuple): the emitted targets equal the composed ones, are
-//! within their slots, and no two points share a slot. Every slot is marked by one bit.
+//! Check of a component by evaluation at every point (index tuple). It verifies three claims: the emitted targets equal
+//! the composed ones, every target is within its slots, and no two points share a slot. Every slot is marked by one
+//! bit.
 
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -10,10 +11,11 @@ use crate::expr::{Expr, ExprError, Var};
 use crate::layout::Layout;
 use crate::prove::Executor;
 
-/// Number of slots that are marked in one pass over the points, one bit each: 2^31 bits are 256 MiB.
+/// Maximum number of slots that are marked in one pass over the points, one bit per slot: 2^31 slots take 256 MiB.
 const PASS_BITS: i64 = 1 << 31;
 
-/// Extents and numbers of slots of one component, and programs that evaluate its composed and emitted targets.
+/// Component in a form for evaluation: its extents, its numbers of slots, and programs for its composed and its emitted
+/// targets.
 #[derive(Debug)]
 pub(super) struct CollisionSweep {
     extents: Vec<i64>,
@@ -70,9 +72,12 @@ impl CollisionSweep {
         self.extents.iter().fold(1_i128, |n, e| n.saturating_mul((*e).into()))
     }
 
-    /// Checks all points of the component, and adds the number of points that are elements to `elements`. Errors: `Map`
-    /// or `Bounds` with the position of the first target of the component, `Collision`, `Expr` if evaluation fails, or
-    /// `Missing` if slot numbers do not fit 64 bits.
+    /// Checks all points of the component, and adds the number of points that are elements to `elements`.
+    ///
+    /// # Errors
+    /// `Map` or `Bounds`, with the position of the first target of the component, if any of its targets is wrong.
+    /// `Collision` if two elements share a slot. `Expr` if evaluation fails. `Missing` if slot numbers do not fit 64
+    /// bits.
     pub(super) fn run(
         &self,
         executor: &dyn Executor,
@@ -111,9 +116,9 @@ impl CollisionSweep {
         }
     }
 
-    /// Checks the points whose last index is `piece` modulo `pieces`, and marks their slots in `bits`, where bit 0 is
-    /// slot `from`; slots outside of the pass `from..from + PASS_BITS` are ignored. Returns the number of elements
-    /// visited. A failure is stored in `outcome` as `COLLIDED`, `DIFFERS`, `OUTSIDE` or `FAILED`, and stops the sweep.
+    /// Checks the points whose last index is `piece` modulo `pieces`, and marks their slots in `bits`. Bit 0 is slot
+    /// `from`; slots outside of `from..from + PASS_BITS` are ignored. Returns the number of elements visited. A failure
+    /// is stored in `outcome` as `COLLIDED`, `DIFFERS`, `OUTSIDE` or `FAILED`, and stops the sweep.
     fn sweep(
         &self,
         (piece, pieces): (usize, usize),

@@ -1,5 +1,5 @@
-//! Hilbert curves in the checker. The position of a cell along a curve is represented by one digit for each grid, row
-//! and column.
+//! Hilbert curves in the checker. The position of a cell along a curve is a digit, one for each combination of grid,
+//! row and column.
 //!
 //! The checker does not rely on the definition of a curve: it verifies for each grid that the curve visits every cell
 //! once.
@@ -23,8 +23,8 @@ pub(super) struct CurveDigit {
     digit: usize,
 }
 
-/// Grids of all Hilbert curves in the composed targets and composed physical indices. [`CertificateError::Curve`] if
-/// a curve does not visit every cell of its grid once.
+/// Grids of all Hilbert curves in the composed targets and in the composed physical indices.
+/// [`CertificateError::Curve`] if a curve does not visit every cell of its grid exactly once.
 pub(super) fn visited(
     certificate: &Certificate<'_>,
     executor: &dyn Executor,
@@ -57,8 +57,8 @@ fn collect(expr: &Expr, grids: &mut BTreeSet<CurveGrid>) {
     }
 }
 
-/// True if every cell of the grid has a curve position in `0..cells` that maps back to the cell, so that no
-/// two cells share a position.
+/// True if the curve visits every cell of `grid` once: every cell has a position in `0..cells`, and this position maps
+/// back to the cell, so that no two cells share a position.
 fn visits_every_cell(grid: CurveGrid) -> Result<bool, ExprError> {
     let (columns, cells) = (i128::from(grid.columns()), i128::from(grid.cells()));
     for cell in 0..cells {
@@ -72,8 +72,8 @@ fn visits_every_cell(grid: CurveGrid) -> Result<bool, ExprError> {
 }
 
 impl CheckerContext<'_> {
-    /// Position along the curve of `grid` of the cell at `row` and `column`, as a digit; cells with equal rows and
-    /// columns share the digit. [`ExprError::Unbound`] if the cell is not proven to be inside the grid on every
+    /// Position along the curve of `grid` of the cell at `row` and `column`, as a digit. A cell with an equal row and
+    /// column reuses the digit. [`ExprError::Unbound`] if the cell is not proven to be inside the grid on every
     /// element, or the curve is not verified.
     pub(super) fn distance(
         &self,

@@ -1,5 +1,6 @@
-//! Floor quotients and remainders of sums in the checker. A quotient is computed if the terms that the divisor does
-//! not divide have a provably constant quotient; otherwise the quotient becomes an indivisible factor.
+//! Floor quotients and remainders of sums in the checker. The dividend is split into the terms that are multiples of
+//! the divisor, and the rest. If the quotient of the rest is provably constant, the result is a sum; otherwise that
+//! quotient becomes an indivisible factor.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -12,8 +13,8 @@ use crate::expr::gcd;
 /// Maximum number of terms of the quotient in a long division by a sum of several terms; beyond it the division fails
 /// with `ExprError::TooLarge`.
 const MAX_DIVISIONS: usize = 256;
-/// Maximum nesting depth of range checks inside divisions with symbols; beyond it the quotient counts as not
-/// constant.
+/// Maximum nesting depth of range checks inside divisions of sums with symbols. A deeper check is not made, and its
+/// quotient counts as not constant.
 const MAX_NESTED: u32 = 3;
 
 /// Long division of `a` by the leading term of `b` ([`Sum::lead`]): `(quotient, rest)` with `a = b * quotient + rest`,
@@ -36,7 +37,8 @@ pub(super) fn divide(a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
     Err(ExprError::TooLarge)
 }
 
-/// Pairs of remainder and greatest value, `(x - k * (x // k), k - 1)`, for all quotients `x // k` in the sum.
+/// Pairs `(remainder, greatest)`, one for each quotient `x // k` in the sum: the remainder `x - k * (x // k)`, and its
+/// greatest value `k - 1`.
 pub(super) fn remainders(sum: &Sum) -> Result<Vec<(Sum, Sum)>, ExprError> {
     let mut remainders = Vec::new();
     for (factors, _) in sum.terms() {
@@ -53,9 +55,9 @@ pub(super) fn remainders(sum: &Sum) -> Result<Vec<(Sum, Sum)>, ExprError> {
 }
 
 impl CheckerContext<'_> {
-    /// Floor quotient and remainder `(a // b, a % b)` as sums. Where the terms of `a` do not determine the quotient,
+    /// Floor quotient and remainder `(a // b, a % b)` as sums. If the terms of `a` do not determine the quotient,
     /// digits of `a` are replaced by their definitions; if that fails, the quotient becomes a factor.
-    /// [`ExprError::Divisor`] unless `b` is a sum over symbols proven at least 1.
+    /// [`ExprError::Divisor`] unless `b` is a sum over symbols that is proven at least 1.
     pub(super) fn divmod(&self, a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
         self.step()?;
         if let (Some(value), Some(k)) = (a.as_constant(), b.as_constant().filter(|k| *k > 0)) {
@@ -87,8 +89,9 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// Floor quotient and remainder of `b * quotient + rest` by `b`, if `rest // b` is provably constant once
-    /// coefficients of `rest` are reduced modulo `b`, as in `9*x = 8*x + x`; `None` otherwise.
+    /// Floor quotient and remainder of `b * quotient + rest` by `b`, for a constant `b`. Multiples of `b` are moved
+    /// from the coefficients of `rest` to the quotient, as in `9*x = 8*x + x` for 8. `None` unless `rest // b` is then
+    /// provably constant.
     fn reduce_coefficients(
         &self,
         quotient: &Sum,
@@ -140,15 +143,15 @@ impl CheckerContext<'_> {
         Ok(None)
     }
 
-    /// Floor quotient and remainder of `b * quotient + rest` by `b` for operands with symbols, if `rest` is proven to
-    /// be in `0..b` or in `-b..0`; `None` otherwise.
+    /// Floor quotient and remainder of `b * quotient + rest` by `b` for operands with symbols. The result is exact if
+    /// `rest` is proven to be in `0..b` or in `-b..0`; otherwise `None`.
     fn in_block_of_symbols(
         &self,
         quotient: &Sum,
         rest: &Sum,
         b: &Sum,
     ) -> Result<Option<(Sum, Sum)>, ExprError> {
-        // The range checks may divide again.
+        // The range checks may call this function again.
         if self.nested.get() >= MAX_NESTED {
             return Ok(None);
         }
@@ -170,8 +173,8 @@ impl CheckerContext<'_> {
         found.transpose()
     }
 
-    /// Floor quotient and remainder of `b * quotient + rest` by `b`, if `rest // b` is the same for every `rest` in
-    /// the inclusive range `low..=high`; `None` otherwise.
+    /// Floor quotient and remainder of `b * quotient + rest` by `b`, if `rest // b` has one value for all of the
+    /// inclusive range `low..=high` of `rest`; `None` otherwise.
     fn in_block(
         &self,
         quotient: &Sum,
@@ -194,9 +197,10 @@ impl CheckerContext<'_> {
         Ok(None)
     }
 
-    /// Sum equal to `a`, in which one term is expanded by the definition of its first defined factor: the term with the
-    /// largest absolute coefficient, among the terms with a defined factor and, if the divisor `k * by` is the constant
-    /// `k`, a coefficient that `k` does not divide. `None` if there is no such term.
+    /// Sum equal to `a`, in which one term is expanded: its first factor with a definition is replaced by the
+    /// definition. The term is the one with the largest absolute coefficient among the terms with such a factor. If the
+    /// divisor `k * by` is the constant `k`, terms whose coefficient is a multiple of `k` are not expanded. `None` if
+    /// there is no term to expand.
     fn expand_one(&self, a: &Sum, by: &Factors, k: i128) -> Result<Option<Sum>, ExprError> {
         let crossing = a.terms().filter(|(factors, coefficient)| {
             (!by.is_empty() || coefficient % k != 0)
@@ -209,9 +213,9 @@ impl CheckerContext<'_> {
         Ok(Some(without.plus_owned(&term)?))
     }
 
-    /// Defines one digit `d` of `rest`, with weight `w` and a value range that crosses a multiple of `k / w`, as
-    /// `(k/w) * high + low`, with a new digit `high` and a new digit `low` in `0..k/w`. All values that the new digits
-    /// can take include those of `d`. False if no digit has a weight that divides `k` and such a range.
+    /// Splits a digit of `rest` at a multiple of the divisor `k`. The digit `d`, with a weight `w` that divides `k`, is
+    /// defined as `(k/w) * high + low`, with a new digit `high` and a new digit `low` in `0..k/w`. The values of the
+    /// new digits include all values of `d`. False if no digit of `rest` has such a weight and values of `k/w` or more.
     fn cut(&self, rest: &Sum, k: i128) -> Result<bool, ExprError> {
         for (factors, weight) in rest.terms() {
             let [factor @ Factor::Digit(digit)] = &**factors else { continue };
@@ -230,8 +234,9 @@ impl CheckerContext<'_> {
         Ok(false)
     }
 
-    /// Canonical form of the quotient `x // k`: multiples of `k` are taken out of the dividend, as in
-    /// `(9*x + y) // 4 = 2*x + (x + y) // 4`, and the dividend is offset so that it is non-negative.
+    /// Canonical form of the quotient `x // k`. Multiples of `k` are moved from the dividend to the result, as in
+    /// `(9*x + y) // 4 = 2*x + (x + y) // 4`. A multiple of `k` is added to the dividend so that it is non-negative,
+    /// and subtracted from the result.
     fn canonical_quotient(&self, x: Sum, k: i128) -> Result<Sum, ExprError> {
         let (mut whole, mut rest) = (Sum::default(), Sum::default());
         for (factors, coefficient) in x.terms().filter(|(factors, _)| !factors.is_empty()) {
@@ -251,8 +256,9 @@ impl CheckerContext<'_> {
         whole.plus(&Sum::factor(Factor::Quotient(Arc::new(rest), k), 1))
     }
 
-    /// Pair `(high, g)` with `sum = g * high + low` and `low` in `0..g`, for a divisor `g > 1` of `k`: then
-    /// `sum // k` is `high // (k/g)`. `None` if the terms do not separate for any such `g`.
+    /// Pair `(high, g)` with `sum = g * high + low` and `low` in `0..g`, where `g > 1` divides `k`; `sum // k` then is
+    /// `high // (k/g)`. `4*x + y` with `y < 4` gives `(x, 4)` for `k = 8`. `None` if the terms separate for no such
+    /// `g`.
     fn without_low(&self, sum: &Sum, k: i128) -> Result<Option<(Sum, i128)>, ExprError> {
         let mut divisors: Vec<i128> = sum.terms().map(|(_, weight)| gcd(weight, k)).collect();
         divisors.retain(|g| *g > 1);
@@ -265,7 +271,7 @@ impl CheckerContext<'_> {
                     if weight % g == 0 { (&mut high, weight / g) } else { (&mut low, weight) };
                 part.put(factors, weight)?;
             }
-            // The constant may contribute to both.
+            // The constant is split between `high` and `low`.
             let constant = low.constant_term();
             high.put(&Factors::None, constant.div_euclid(g))?;
             low.put(&Factors::None, -(constant.div_euclid(g) * g))?;
@@ -280,8 +286,8 @@ impl CheckerContext<'_> {
         Ok(None)
     }
 
-    /// Floor quotient and remainder of `k * quotient + rest` by `k`. Where no rule simplifies `rest // k`, it becomes
-    /// a `Factor::Quotient`. [`ExprError::Unbound`] if `rest` has no provable lower bound.
+    /// Floor quotient and remainder of `k * quotient + rest` by `k`. If no rule simplifies `rest // k`, it becomes a
+    /// `Factor::Quotient`. [`ExprError::Unbound`] if `rest` has no provable lower bound.
     fn quotient(&self, quotient: &Sum, rest: &Sum, k: i128) -> Result<(Sum, Sum), ExprError> {
         let low = self.span(rest)?.0;
         if !self.at_least_zero(&low)? {

@@ -39,8 +39,8 @@ use sums::CheckerContext;
 pub(crate) use swizzle::check_swizzle;
 use terms::Sum;
 
-/// Evidence for the claims of a layout: its index maps as composed from its steps, before simplification, and the
-/// digits of its proof.
+/// Evidence for the claims of a layout: the index maps as composed from its steps before simplification, and the digits
+/// of its proof.
 #[derive(Debug, Clone, Copy)]
 pub struct Certificate<'a> {
     /// Physical indices of an element over `Var::Axis`, one per physical axis, as composed from the steps.
@@ -52,7 +52,7 @@ pub struct Certificate<'a> {
     pub slots: &'a [Expr],
     /// Chains and digits of a digit proof; `None` if the layout was proven by enumeration.
     pub digits: Option<&'a Digits>,
-    /// Kind of indices that `composed_targets` are: storage indices, or the offset.
+    /// Kind of the indices in `composed_targets`: the storage indices, or the offset.
     pub targets: ClaimTargets,
 }
 
@@ -71,30 +71,35 @@ pub enum CertificateError {
     /// The chains of digits do not cover every index along this logical axis exactly once.
     #[error("the digits do not cover axis {0}")]
     Chains(usize),
-    /// The emitted index of this physical axis differs from the one composed from the steps; the number of physical
-    /// axes stands for the emitted offset. In an enumeration of targets: position of the first target of the component
-    /// in which a target differs.
+    /// The emitted index of the physical axis at this position differs from the index composed from the steps. The
+    /// number of physical axes stands for the emitted offset.
+    ///
+    /// For a proof by enumeration, the position is that of the first target of a component in
+    /// [`Certificate::composed_targets`]; any target of the component may differ.
     #[error("the map of physical axis {0} is not the composition of the steps")]
     Map(usize),
     /// The emitted inverse for this logical axis, applied to the emitted map, does not return the logical index.
     #[error("the inverse of axis {0} does not return its index")]
     Inverse(usize),
-    /// The target at this position is negative, or not below its number of slots. In an enumeration of targets:
-    /// position of the first target of the component that contains such a target.
+    /// The target at this position in [`Certificate::composed_targets`] is negative, or not below its number of slots.
+    ///
+    /// For a proof by enumeration, the position is that of the first target of a component; any target of the component
+    /// may be the wrong one.
     #[error("storage axis {0} exceeds its extent")]
     Bounds(usize),
-    /// The comparison at this position of the predicate `valid` is false on an element. The position `usize::MAX`
-    /// means that the predicate is wrong on some slot.
+    /// The comparison at this position in the predicate `valid` of the layout is false on an element. The position
+    /// `usize::MAX` means that the predicate as a whole is true on a padding slot, or false on a slot with an element.
     #[error("comparison {0} of the predicate does not hold on every element")]
     Predicate(usize),
-    /// The verdict of the layout contradicts its number of elements or slots, or the number of elements is wrong.
+    /// The verdict of the layout contradicts its number of elements or its number of slots, or its number of elements
+    /// is wrong.
     #[error("the verdict contradicts the number of slots")]
     Verdict,
-    /// The first element is not at its declared offset, or its address is not aligned, or the padding before it
-    /// is negative.
+    /// The first element is not at its declared offset, or its offset is not a multiple of the alignment, or the
+    /// padding before it is negative.
     #[error("the first element is not aligned")]
     Origin,
-    /// Two elements have the same values of all targets.
+    /// Two elements have equal values of all targets of the proof, and so share a slot.
     #[error("two points share a slot")]
     Collision,
     /// The Hilbert curve of a grid with these numbers of rows and columns does not visit every cell exactly once.
@@ -141,9 +146,10 @@ pub fn check(
     predicate::check_padding(layout)
 }
 
-/// Decides by evaluation the claims that the digit check rejected with `error`. A small static layout is checked on
-/// all elements; a large static layout is rejected with `error`. A symbolic layout is checked on elements for sample
-/// values of the symbols, which can refute a claim but not prove it, and otherwise is `Undecided`.
+/// Decides by evaluation the claims that the digit check rejected with `error`. In a layout without symbols, all
+/// elements are checked, or, above the limit of [`points::check_elements`], the result is `error`. In a layout with
+/// symbols, elements are checked for sample values of the symbols: this can refute a claim, but not prove it, so that
+/// otherwise the result is `Undecided`.
 fn check_undecided(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -159,9 +165,9 @@ fn check_undecided(
     Err(CertificateError::Undecided)
 }
 
-/// Checks for sample values of the symbols that the element at index 0 is at its declared offset, its offset in bits is
-/// a multiple of the alignment, and the padding before it is not negative; [`CertificateError::Origin`] otherwise. A
-/// layout without a declared alignment passes.
+/// Checks for sample values of the symbols that the element at index 0 is at its declared offset, that its offset in
+/// bits is a multiple of the alignment, and that the padding before it is not negative. [`CertificateError::Origin`]
+/// otherwise. A layout without a declared alignment passes.
 fn check_origin(layout: &Layout) -> Result<(), CertificateError> {
     let Some(origin) = &layout.origin else { return Ok(()) };
     for symbols in samples(&layout.symbols, &extents(layout)) {
@@ -197,8 +203,8 @@ fn nonempty_symbols(layout: &Layout) -> Vec<Symbol> {
     symbols
 }
 
-/// Raises the minimum of each symbol in `extent` to the value that follows from `extent >= least`: `n // 4 >= 1`
-/// gives `n >= 4`. Handles single symbols, products, and quotients by constants; other extents change nothing.
+/// Raises the minimum of each symbol in `extent` to the value that follows from `extent >= least`: `n // 4 >= 1` gives
+/// `n >= 4`. Handles single symbols, products, and quotients by constants; any other extent changes no minimum.
 fn raise(extent: &Expr, least: i128, symbols: &mut [Symbol]) {
     match extent.node() {
         ExprNode::Var(Var::Symbol(k)) => {
@@ -206,7 +212,7 @@ fn raise(extent: &Expr, least: i128, symbols: &mut [Symbol]) {
                 symbol.min = symbol.min.max(least);
             }
         }
-        // Each factor is at least 1, whatever the other.
+        // A product of non-negative factors is at least 1 only if each factor is.
         ExprNode::Bin(BinOp::Mul, a, b) if least == 1 => {
             raise(a, 1, symbols);
             raise(b, 1, symbols);
@@ -233,7 +239,8 @@ fn check_verdict(layout: &Layout) -> Result<(), CertificateError> {
     let bijective = layout.verdict == Verdict::Bijective;
     // Elements of a domain are counted by enumeration.
     let counted = layout.domain.is_some() || product.minus(&logical)?.is_zero();
-    // With symbols the numbers may be equal without a proof.
+    // With symbols, the verdict may be padded although the two numbers are equal, because their equality was not
+    // proven.
     let hides = equal && !bijective && symbols.is_empty();
     if !counted || hides || (bijective && (!equal || layout.valid.is_some())) {
         return Err(CertificateError::Verdict);
@@ -270,8 +277,9 @@ fn check_digits(
     check_predicate(layout.valid.as_ref(), &domain, &back)
 }
 
-/// Checks the emitted index of every physical axis against the index composed from the steps, and the emitted offset.
-/// Returns the composed indices as sums over the digits.
+/// Checks two claims: the emitted index of every physical axis equals the index composed from the steps, and the
+/// emitted offset equals the sum of these indices times their strides. Returns the composed indices as sums over the
+/// digits.
 fn check_maps(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -295,7 +303,8 @@ fn check_maps(
     Ok(physical)
 }
 
-/// Checks that every target is in `0..slots`, and returns pairs of the target and its number of slots, as sums.
+/// Checks that every target of the certificate is non-negative and below its number of slots. Returns pairs
+/// `(target, slots)` of sums, one for each target.
 fn check_bounds(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -319,9 +328,9 @@ fn check_bounds(
     Ok(targets)
 }
 
-/// Physical indices of an element, one per physical axis, as sums over new digits of `domain`: one digit per storage
-/// index, times its stride within the physical axis, plus the leading padding on the last physical axis. `targets` are
-/// pairs of storage index and extent.
+/// Physical indices of an element, one per physical axis, as sums over new digits of `domain`. `targets` are pairs of
+/// storage index and extent. Each storage index becomes one digit, times its stride within its physical axis. The
+/// leading padding is added on the last physical axis.
 fn physical_of_storage(
     layout: &Layout,
     domain: &CheckerContext<'_>,

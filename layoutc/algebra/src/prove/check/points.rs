@@ -1,6 +1,6 @@
-//! Checks of a proof by enumeration ([`check`]), of the elements of a small layout ([`check_elements`]) and of single
-//! expressions, by evaluation at every point (index tuple). The first axis varies fastest, unlike in the enumeration of
-//! the prover, with which the evaluation code is not shared.
+//! Checks by evaluation at every point (index tuple): of a proof by enumeration ([`check`]), of the elements of a small
+//! layout ([`check_elements`]), and of single expressions. The first axis varies fastest, unlike in the enumeration of
+//! the prover, and no evaluation code is shared with the prover.
 
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -24,8 +24,9 @@ const BOUND_POINTS: i128 = 1 << 22;
 /// larger layout.
 const ELEMENT_POINTS: i128 = 1 << 20;
 
-/// Enumerates the points of every component. [`CertificateError`] unless the composed targets are distinct and within
-/// their slots, the emitted targets equal the composed ones, and the layout states the right number of elements.
+/// Enumerates the points of every component. [`CertificateError`] unless four claims hold: the composed targets are
+/// distinct, they are within their slots, the emitted targets equal them, and the layout states the right number of
+/// elements.
 pub(super) fn check(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -49,7 +50,7 @@ pub(super) fn check(
         let question = || alloc::format!("holds: {pass:?}");
         let elements = AtomicU64::new(0);
         let run = || pass.run(executor, &elements).map(|()| true);
-        // A cached result has no number of elements.
+        // A result from the cache does not include the number of elements.
         if pass.within.is_empty() {
             prove_cached(executor, pass.points(), question, run)?;
         } else {
@@ -120,8 +121,9 @@ pub(super) fn check_elements(
     }
 }
 
-/// Compiled expressions for checking elements. The variables of the maps are the logical indices followed by the
-/// symbols, those of the inverse and predicate the physical indices followed by the symbols.
+/// Maps, inverse and predicate of a layout, compiled for the check of all elements. Programs of maps take the logical
+/// indices followed by the symbols. Programs of the inverse and of the predicate take the physical indices followed by
+/// the symbols.
 struct ElementPrograms {
     symbols: Vec<i64>,
     emitted: Vec<StackProgram>,
@@ -169,9 +171,9 @@ impl ElementPrograms {
         })
     }
 
-    /// Checks a batch of `count` elements; `point[k]` is the column of logical indices along axis `k`. Columns are
-    /// taken from `spare` as buffers, and returned to `spare` unless the check fails. [`CertificateError`] for the
-    /// first claim that fails.
+    /// Checks a batch of `count` elements, where `point[k]` is the column of logical indices along axis `k`. Buffers
+    /// are taken from `spare`, and returned to it unless the check fails. [`CertificateError`] for the first claim that
+    /// fails.
     fn check(
         &self,
         point: &[Column],
@@ -230,8 +232,8 @@ impl ElementPrograms {
     }
 }
 
-/// Checks that each emitted physical index has the form of the sum of its storage indices times their strides, plus
-/// the leading padding on the last physical axis.
+/// Checks that the emitted physical index of each physical axis is written as the sum of its storage indices times
+/// their strides, plus the leading padding on the last physical axis.
 fn check_physical(layout: &Layout) -> Result<(), CertificateError> {
     for (g, group) in groups(layout.storage.len(), &layout.separators).into_iter().enumerate() {
         let pitch = layout

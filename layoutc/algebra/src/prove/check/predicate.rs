@@ -1,10 +1,11 @@
 //! Check that the predicate `valid` of a layout is false on padding slots. `check_predicate` of the parent module
 //! verifies that it is true on elements.
 //!
-//! In a small layout, the predicate must be true on as many slots as there are elements. In a large layout, single
-//! slots are checked: a slot holds an element if its inverse index is within the logical shape and the map sends this
-//! index back to the slot. The checked slots are random ones, and neighbors of elements along the storage axes, where
-//! padding begins. A symbolic layout is checked for each sample assignment of values to the symbols.
+//! In a small layout, the number of slots on which the predicate is true must be the number of elements. In a large
+//! layout, single slots are checked: a slot holds an element if its inverse index is within the logical shape and the
+//! map sends this index back to the slot. The checked slots are random ones, and neighbors of elements along the
+//! storage axes, where padding begins. A symbolic layout is checked for each sample assignment of values to the
+//! symbols.
 
 use alloc::vec::Vec;
 
@@ -24,13 +25,14 @@ const SPREAD: usize = 1 << 12;
 /// Number of random elements whose neighbor slots are checked, besides the corner elements.
 const ELEMENTS: usize = 1 << 8;
 
-/// Number of corner elements at which doubling stops: every further axis contributes only its last index instead of
-/// both index 0 and the last one.
+/// Number of corner elements from which corners are no longer doubled. Below it, each axis contributes both index 0 and
+/// its last index; every further axis contributes its last index alone.
 const CORNERS: usize = 1 << 8;
 
-/// Checks that the predicate is false on padding: on every slot of a small layout, on samples of a large one, and for
-/// sample values of the symbols. [`CertificateError::Predicate`] with `usize::MAX` if it is wrong on a checked slot. A
-/// layout without an inverse, or with numbers beyond 64 bits, passes without a check.
+/// Checks that the predicate is false on padding: on every slot of a small layout, on samples of a large one. A layout
+/// with symbols is checked at sample values of the symbols. [`CertificateError::Predicate`] with `usize::MAX` if the
+/// predicate is wrong on a checked slot. A layout without an inverse, or with numbers beyond 64 bits, passes without a
+/// check.
 pub(super) fn check_padding(layout: &Layout) -> Result<(), CertificateError> {
     if layout.symbols.is_empty() {
         return at_values(layout, &[]);
@@ -87,7 +89,8 @@ fn count_valid_slots(valid: &PredicateProgram, shape: &[i64]) -> Result<i128, Ex
 struct StaticLayout {
     extents: Vec<i64>,
     shape: Vec<i64>,
-    /// For each storage axis, the position of its physical axis and its stride within that physical axis, in slots.
+    /// Pairs `(axis, stride)`, one for each storage axis: the position of its physical axis, and its stride within that
+    /// physical axis, in slots.
     steps: Vec<(usize, i64)>,
     valid: Option<PredicateProgram>,
     /// Programs that compute the logical indices of the element in a slot from its physical indices.
@@ -175,8 +178,8 @@ impl StaticLayout {
         self.shape.iter().map(|extent| spread.below(*extent)).collect()
     }
 
-    /// Logical indices of corners of the logical shape, with each index 0 or the last one, and of [`ELEMENTS`] random
-    /// elements.
+    /// Logical indices of sampled elements: the corners of the logical shape, where each index is 0 or the last one,
+    /// then [`ELEMENTS`] random elements.
     fn elements(&self, spread: &mut SplitMix64) -> Vec<Vec<i64>> {
         let mut corners: Vec<Vec<i64>> = alloc::vec![Vec::new()];
         for extent in &self.extents {

@@ -1,5 +1,5 @@
-//! Expressions and predicates compiled to programs for a stack machine, which evaluates them at many points, and an
-//! iterator over the points of a box.
+//! Stack machine for the evaluation of expressions and predicates at many points, and an iterator over the points of a
+//! box.
 
 use alloc::vec::Vec;
 
@@ -57,9 +57,9 @@ impl StackProgram {
         stack.pop().ok_or(ExprError::Unbound)
     }
 
-    /// Values of the expression at `count` points. `vars[k]` is the column of values, one per point, of the `k`-th
-    /// variable in the list given at compilation. Buffers are taken from `spare` while there are any, and all but the
-    /// result are returned to `spare`.
+    /// Values of the expression at `count` points. `vars[k]` is the column of values of the `k`-th variable in the list
+    /// given at compilation, one value per point. Buffers are taken from `spare` while it has any, and returned to it,
+    /// except for that of the result.
     pub(super) fn column(
         &self,
         vars: &[Column],
@@ -191,8 +191,8 @@ impl PredicateProgram {
     }
 
     /// Value of the predicate at each of `count` points, in the order of the points: true if all comparisons hold.
-    /// `vars[k]` is the column of values of the `k`-th variable in the list given at compilation. Columns are taken
-    /// from `spare` as buffers, and returned.
+    /// `vars[k]` is the column of values of the `k`-th variable in the list given at compilation. Buffers are taken
+    /// from `spare`, and returned to it.
     pub(super) fn test(
         &self,
         vars: &[Column],

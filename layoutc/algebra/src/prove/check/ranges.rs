@@ -10,8 +10,8 @@ use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};
 use crate::expr::ExprError;
 
-/// Pairs of a sum of digits and its greatest value, for sums that are known to be in `0..=greatest`, such as the
-/// index of an axis.
+/// Pairs `(sum, greatest)`, one for each sum of digits that is known to be in `0..=greatest`, such as the index of an
+/// axis.
 pub(super) type KnownRanges = Rc<[(Sum, Sum)]>;
 
 impl CheckerContext<'_> {
@@ -46,8 +46,9 @@ impl CheckerContext<'_> {
         Ok((low, high))
     }
 
-    /// Terms of a sum, grouped by the product of those of their factors that contain digits. Each pair is that
-    /// product, as a list of factors, and its weight, a sum over symbols.
+    /// Terms of a sum, as pairs `(product, weight)`, grouped by the digits that they contain. `product` is a list of
+    /// the factors of a term that contain digits. `weight` is a sum over symbols, the total of the other factors of all
+    /// terms with this product: `n*d + 2*d + n` gives `(d, n + 2)` and the empty product with the weight `n`.
     fn by_digits(&self, sum: &Sum) -> Result<Vec<(Vec<Factor>, Sum)>, ExprError> {
         self.step()?;
         let mut groups: Vec<(Vec<Factor>, Sum)> = Vec::new();
@@ -83,9 +84,9 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// Inclusive upper bound of a sum, as a sum over symbols. If the sum is a known range (see
-    /// [`Self::known_ranges`]) plus a sum over symbols, its greatest value gives the bound, otherwise the ranges of
-    /// the digits.
+    /// Inclusive upper bound of a sum, as a sum over symbols. If the sum is one of [`Self::known_ranges`] plus a sum
+    /// over symbols, the bound is the greatest value of that range plus that sum. Otherwise it follows from the ranges
+    /// of the digits.
     fn upper(&self, sum: &Sum) -> Result<Sum, ExprError> {
         for (number, last) in self.known_ranges()?.iter() {
             let others = sum.minus(number)?;
@@ -152,7 +153,7 @@ impl CheckerContext<'_> {
         Ok(total)
     }
 
-    /// Inclusive least and greatest value of a factor, over all values of digits and symbols. Every factor is
+    /// Inclusive bounds `(least, greatest)` of a factor, over all values of its digits and symbols. Every factor is
     /// non-negative.
     pub(super) fn factor_bounds(&self, factor: &Factor) -> Result<(i128, i128), ExprError> {
         self.step()?;
@@ -183,7 +184,7 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// Inclusive least and greatest value of a sum that is the dividend of a quotient and therefore non-negative.
+    /// Inclusive bounds `(least, greatest)` of a sum that is the dividend of a quotient and therefore non-negative.
     fn ends(&self, number: &Sum) -> Result<(i128, i128), ExprError> {
         let (_, high) = self.span(number)?;
         let low = if number.has_digits() { 0 } else { self.least(number)?.max(0) };
@@ -191,8 +192,9 @@ impl CheckerContext<'_> {
         Ok((low, high.max(low)))
     }
 
-    /// Pairs of a sum of digits and its greatest value: the index of each axis, of each group of fused axes, and each
-    /// subdivided digit. The digits alone may exceed that value. Empty while the ranges are being computed.
+    /// Pairs `(sum, greatest)` of a sum of digits and its greatest value: for the index of each axis, for the index of
+    /// each group of fused axes, and for each subdivided digit. The ranges of the single digits may allow a greater
+    /// value. Empty while the ranges are being computed.
     pub(super) fn known_ranges(&self) -> Result<KnownRanges, ExprError> {
         let changes = self.changes.get();
         if let Some((known, bounded)) = &*self.bounds.borrow()
@@ -256,9 +258,9 @@ impl CheckerContext<'_> {
         Ok(false)
     }
 
-    /// True if an expanded sum is proven non-negative on every element: by the ranges of its digits, or after parts
-    /// `c * number` with `number` in `0..=last` are replaced by their least value, 0 for `c >= 0` and `c * last` for
-    /// `c <= 0`.
+    /// True if an expanded sum is proven non-negative on every element. First the ranges of its digits are tried. Then
+    /// parts `c * number` of the sum, with a known range `number` in `0..=last`, are replaced by their least value: 0
+    /// for `c >= 0`, and `c * last` for `c <= 0`.
     fn reaches_zero(&self, sum: &Sum) -> Result<bool, ExprError> {
         let mut rest = sum.clone();
         if self.at_least_zero(&self.span(&rest)?.0)? {
@@ -278,9 +280,10 @@ impl CheckerContext<'_> {
         Ok(false)
     }
 
-    /// Factor by which `number` occurs in a sum: 2 for `x + y` in `2*x + 2*y + z`. If no constant fits and `sum` has
-    /// symbols, the factor is the quotient of the weights, in `sum` and in `number`, of the product with the most
-    /// deeply nested factors in `number`. `None` if that product is missing or the weights do not divide.
+    /// Factor by which `number` occurs in `sum`: 2 for `x + y` in `2*x + 2*y + z`. If no constant fits and `sum` has
+    /// symbols, the factor is computed from one product of digits, the most deeply nested one in `number`: it is the
+    /// weight of that product in `sum`, divided by its weight in `number`. `None` if `sum` lacks the product, or the
+    /// division has a remainder.
     fn weight_of(&self, sum: &Sum, number: &Sum) -> Result<Option<Sum>, ExprError> {
         if let Some(factor) = sum.factor_of(number) {
             return Ok(Some(Sum::constant(factor)));

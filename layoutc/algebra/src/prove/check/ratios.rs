@@ -9,9 +9,9 @@ use super::terms::{Factor, Sum};
 use crate::expr::ExprError;
 
 impl CheckerContext<'_> {
-    /// Floor quotient and remainder `(quotient + rest // b, rest % b)` where `rest // b` is not known to be constant.
-    /// A nested quotient in `rest` or a common factor of `rest` and `b` simplifies `rest // b`; otherwise it becomes
-    /// a `Factor::Ratio`. [`ExprError::Unbound`] unless `rest + 2*b` is proven non-negative.
+    /// Floor quotient and remainder `(quotient + rest // b, rest % b)`, for a `rest // b` that is not known to be
+    /// constant. A nested quotient in `rest`, or a common factor of `rest` and `b`, simplifies `rest // b`; otherwise
+    /// it becomes a `Factor::Ratio`. [`ExprError::Unbound`] unless `rest + 2*b` is proven non-negative.
     pub(super) fn ratio(
         &self,
         quotient: &Sum,
@@ -46,8 +46,8 @@ impl CheckerContext<'_> {
         Err(ExprError::Unbound)
     }
 
-    /// Floor quotient `rest // b` of `rest = c + x // a`, computed as `(a*c + x) // (a*b)`; `None` if no quotient
-    /// occurs in `rest` with coefficient 1.
+    /// Floor quotient `rest // b` for `rest = c + x // a`, computed as `(a*c + x) // (a*b)`. `None` if no quotient
+    /// `x // a` occurs in `rest` with coefficient 1.
     pub(super) fn merged(&self, rest: &Sum, b: &Sum) -> Result<Option<Sum>, ExprError> {
         let nested = rest.terms().find_map(|(factors, coefficient)| match &**factors {
             [factor] if coefficient == 1 => Some((factor, factor.division()?)),
@@ -60,7 +60,7 @@ impl CheckerContext<'_> {
     }
 }
 
-/// Common factors of `b` and single terms of `rest`, the greatest first, without repetition. The factor 1 and `b`
+/// Common factors of `b` and single terms of `rest`, in descending order and without repetition. The factor 1 and `b`
 /// itself are omitted.
 fn common(rest: &Sum, b: &Sum) -> Result<Vec<Sum>, ExprError> {
     let mut units: Vec<Sum> = Vec::new();

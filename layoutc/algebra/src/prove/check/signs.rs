@@ -1,5 +1,5 @@
-//! Proofs that sums over symbols are non-negative. A sum is tested at both ends of the range of every factor
-//! in which it is linear or monotonic; other ranges are bisected. Quotients are replaced by their rational
+//! Proofs that sums over symbols are non-negative. A sum is tested at both ends of the range of every factor in which
+//! it is linear or monotonic; the ranges of other factors are bisected. Quotients are replaced by their rational
 //! bounds.
 
 use alloc::collections::BTreeMap;
@@ -20,7 +20,7 @@ const MAX_FACTORS: usize = 8;
 /// fails.
 const MAX_QUESTIONS: u32 = 400;
 
-/// Inclusive least and greatest value of each factor of a sum, none negative.
+/// Inclusive bounds `(least, greatest)` of each factor of a sum. No bound is negative.
 type FactorBounds = BTreeMap<Factor, (i128, i128)>;
 
 /// Coefficients of a sum as a polynomial in one of its factors `f`: position `k` is the coefficient of `f^k`.
@@ -57,8 +57,8 @@ impl PowerCoefficients {
 }
 
 impl CheckerContext<'_> {
-    /// True if a sum over symbols is proven non-negative for every combination of values of its factors within their
-    /// bounds.
+    /// True if a sum over symbols is proven non-negative for every combination of values of its factors within the
+    /// bounds of these factors.
     pub(super) fn holds_at_ends(&self, sum: &Sum) -> Result<bool, ExprError> {
         let mut ends = FactorBounds::new();
         for factor in sum.factors() {
@@ -108,8 +108,8 @@ impl CheckerContext<'_> {
         Ok(Some(whole.plus_owned(&d)?.minus_owned(&Sum::constant(1))?))
     }
 
-    /// Sign of a sum: `Some(true)` if it is never negative, `Some(false)` if never positive, `None` if undecided.
-    /// A sum with digits is decided only if all its coefficients have the same sign.
+    /// Sign of a sum: `Some(true)` if the sum is never negative, `Some(false)` if it is never positive, `None` if
+    /// neither is proven. A sum with digits is decided only if all its coefficients have the same sign.
     pub(super) fn sign(&self, sum: &Sum) -> Result<Option<bool>, ExprError> {
         if sum.terms().all(|(_, coefficient)| coefficient > 0) {
             return Ok(Some(true));
@@ -145,8 +145,8 @@ fn least(sum: &Sum, ends: &FactorBounds) -> Result<i128, ExprError> {
     Ok(total)
 }
 
-/// True if a sum is proven non-negative for all values of its factors within `ends`. `left` is the number of sums
-/// that may still be examined; [`ExprError::TooLarge`] at 0.
+/// True if a sum is proven non-negative for all values of its factors within `ends`. `left` is the number of sums that
+/// may still be examined, and each sum decreases it by 1; [`ExprError::TooLarge`] at 0.
 fn holds(sum: &Sum, ends: &FactorBounds, left: &mut u32) -> Result<bool, ExprError> {
     *left = left.checked_sub(1).ok_or(ExprError::TooLarge)?;
     if least(sum, ends)? >= 0 {
@@ -176,7 +176,8 @@ fn holds(sum: &Sum, ends: &FactorBounds, left: &mut u32) -> Result<bool, ExprErr
     Ok(holds(sum, &between(low, middle), left)? && holds(sum, &between(middle + 1, high), left)?)
 }
 
-/// Factor that occurs most often in a sum, where a power counts repeatedly; `None` if each factor occurs only once.
+/// Factor that occurs most often in a sum, where `f^k` counts as `k` occurrences; `None` if each factor occurs only
+/// once.
 fn most_frequent(sum: &Sum) -> Option<Factor> {
     let mut counts: BTreeMap<&Factor, usize> = BTreeMap::new();
     for factor in sum.factors() {

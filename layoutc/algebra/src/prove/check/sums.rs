@@ -1,5 +1,5 @@
-//! State of a check ([`CheckerContext`]): the digits and symbols, what is known about their ranges, and the
-//! conversion of expressions to sums over them.
+//! State of the check of a certificate ([`CheckerContext`]), and the conversion of expressions to sums over digits and
+//! symbols. The state holds the digits, the symbols, and the known ranges of digits.
 //!
 //! Digits without a definition are independent, and each takes all values from 0 to its greatest value. Claims that
 //! cannot be verified are rejected.
@@ -17,11 +17,11 @@ use crate::expr::curve::CurveGrid;
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::symbol::{Axis, Symbol};
 
-/// Maximum number of steps (divisions and range computations) of a check, which fails with `ExprError::TooLarge` beyond
-/// it. Nested quotients may otherwise repeat the same queries exponentially often.
+/// Maximum number of steps (divisions and range computations) in the check of one certificate, which fails with
+/// `ExprError::TooLarge` beyond it. Nested quotients may otherwise repeat the same queries exponentially often.
 const MAX_STEPS: u32 = 100_000;
 
-/// State of one check: the digits and symbols that sums are over, and caches.
+/// State of the check of one certificate: the symbols, the digits, each axis index as a sum of digits, and caches.
 pub(super) struct CheckerContext<'a> {
     pub(super) symbols: &'a [Symbol],
     /// Facts about each digit, by position: first the digits of the proof, then the digits that the check adds for
@@ -29,24 +29,27 @@ pub(super) struct CheckerContext<'a> {
     pub(super) digits: RefCell<Vec<CheckerDigit>>,
     /// Index of each logical axis as a sum of digits.
     pub(super) axes: Vec<Sum>,
-    /// Last index of each logical axis: its extent minus 1.
+    /// Last index of each logical axis, its extent minus 1, as a sum over symbols.
     pub(super) last: Vec<Sum>,
-    /// Pairs of row-major index and greatest index for each group of fused axes, as sums of digits and of symbols.
+    /// Pairs `(index, last)`, one for each group of fused axes. `index` is the row-major index over the group, as a sum
+    /// of digits. `last` is its greatest value, the product of the extents minus 1, as a sum over symbols.
     pub(super) fused: Vec<(Sum, Sum)>,
     /// Number of changes to the list of digits so far; a change invalidates the cache `bounds`.
     pub(super) changes: Cell<usize>,
-    /// Cached result of `known_ranges`, with the value of `changes` at which it was computed; `None` before the first
-    /// use.
+    /// Pair `(changes, ranges)`: the cached result of `known_ranges`, and the value of `changes` at which it was
+    /// computed. `None` before the first use.
     pub(super) bounds: RefCell<Option<(usize, KnownRanges)>>,
     /// Number of steps (divisions and range computations) of the check so far, at most `MAX_STEPS`.
     steps: Cell<u32>,
     /// True while `known_ranges` computes its result; a nested call then returns no ranges.
     pub(super) is_bounding: Cell<bool>,
-    /// Current nesting depth of range checks inside divisions with symbols.
+    /// Current nesting depth of range checks inside divisions of sums with symbols, at most `MAX_NESTED`.
     pub(super) nested: Cell<u32>,
-    /// Position in `digits` of the digit that represents the XOR of a set of digits, by the positions of these digits.
+    /// Digit that represents the XOR of a set of digits, for each such XOR in use. The key has the positions of the
+    /// operands in `digits`, the entry the position of the digit.
     pub(super) parities: RefCell<BTreeMap<BTreeSet<usize>, usize>>,
-    /// Position in `digits` of the digit that represents the XOR of a set of values with unknown bits, by these values.
+    /// Digit that represents the XOR of a set of values with unknown bits, for each such XOR in use. The key has the
+    /// values, the entry the position of the digit in `digits`.
     pub(super) xors: RefCell<BTreeMap<BTreeSet<Sum>, usize>>,
     /// Grids whose Hilbert curves were verified to visit every cell once.
     pub(super) curves: BTreeSet<CurveGrid>,
@@ -54,12 +57,12 @@ pub(super) struct CheckerContext<'a> {
     pub(super) places: RefCell<Vec<CurveDigit>>,
 }
 
-/// Facts about a digit of the checker, which takes values from 0 up: its greatest value, and its definition.
+/// Digit of the checker, which takes values from 0 to its greatest value.
 pub(super) struct CheckerDigit {
     /// Greatest value of the digit, as a sum over symbols.
     pub(super) greatest: Sum,
-    /// Sum that the digit stands for, such as a storage index or the parts of a subdivided digit; `None` if the
-    /// digit is independent.
+    /// Definition of the digit: the sum that equals it. It is the index itself for the digit of a storage index, and
+    /// `w * high + low` for a digit split into two. `None`: the digit has no definition.
     pub(super) made_of: Option<Sum>,
 }
 
@@ -83,8 +86,9 @@ impl<'a> CheckerContext<'a> {
         }
     }
 
-    /// Context of a digit proof, with the axes `logical` expressed as sums of `digits`, whose positions are kept.
-    /// [`CertificateError::Chains`] if the chains do not cover every index of every axis.
+    /// Context of a digit proof. Each axis of `logical` is expressed as a sum of the proof's `digits`; a digit has the
+    /// same position in the context as in `digits`. [`CertificateError::Chains`] if the chains do not cover every index
+    /// of every axis.
     pub(super) fn of_digits(
         symbols: &'a [Symbol],
         digits: &Digits,
@@ -183,8 +187,9 @@ impl<'a> CheckerContext<'a> {
         Ok(())
     }
 
-    /// Adds one digit per storage index, in `0..extent` and defined as the index, and returns the digits as sums. The
-    /// digits separate in `p // stride` even if the digits of their definitions overlap.
+    /// Adds one digit per storage index, in `0..extent` and defined as the index, and returns the digits as sums. A
+    /// physical index `p` then is a sum with one digit per storage axis. The quotient `p // stride` separates these
+    /// digits, even if the digits in their definitions overlap.
     pub(super) fn add_storage(
         &self,
         indices: &[Sum],
@@ -229,8 +234,8 @@ impl<'a> CheckerContext<'a> {
         }
     }
 
-    /// Sum that is the definition of a factor, or the factor itself if it has none. The definition of a quotient is
-    /// the division of its expanded dividend.
+    /// Sum that is the definition of a factor, or the factor itself if it has none. For a quotient, it is the quotient
+    /// of the expanded dividend by the divisor.
     fn definition_of(&self, factor: &Factor) -> Result<Sum, ExprError> {
         let made_of = match factor {
             Factor::Digit(d) => self.digits.borrow().get(*d).and_then(|d| d.made_of.clone()),
@@ -260,8 +265,8 @@ impl<'a> CheckerContext<'a> {
         Ok(Some(term))
     }
 
-    /// Sum in which all digits and quotients with a definition are replaced by their definitions, repeatedly.
-    /// Definitions are acyclic.
+    /// Sum in which all digits and quotients with a definition are replaced by their definitions, until no factor has a
+    /// definition. Definitions are acyclic.
     pub(super) fn expand(&self, sum: &Sum) -> Result<Sum, ExprError> {
         let mut out = sum.clone();
         loop {
@@ -274,8 +279,8 @@ impl<'a> CheckerContext<'a> {
         }
     }
 
-    /// True if two sums are proven equal on every element: they agree after expansion, or, with symbols, each is
-    /// proven to be at least the other.
+    /// True if two sums are proven equal on every element. They are equal after expansion, or, if they have symbols,
+    /// each is proven to be at least the other.
     pub(super) fn equal(&self, a: &Sum, b: &Sum) -> Result<bool, ExprError> {
         let difference = self.expand(&a.minus(b)?)?;
         if difference.is_zero() || self.symbols.is_empty() {

@@ -1,5 +1,5 @@
-//! Check of a swizzled layout against the layout before swizzling, which is proven already: the swizzle applies to
-//! the last physical index, and the inverse undoes it.
+//! Check of a swizzled layout against the layout before swizzling, which is already proven. Two claims are verified:
+//! the swizzle applies to the last physical index, and the inverse undoes it.
 //!
 //! Two expressions are accepted as equal in three cases: they agree bit by bit with every index written as a sum of
 //! bits, they agree at every index of a small shape, or one is the other with the swizzle substituted.
@@ -128,7 +128,8 @@ fn stays_inside(layout: &Layout, swizzle: Swizzle) -> Result<(), CertificateErro
     if rest.is_zero() { Ok(()) } else { Err(CertificateError::Bounds(0)) }
 }
 
-/// Checks that the expression of the swizzle equals its definition, and that the swizzle is its own inverse.
+/// Checks that the emitted expression of the swizzle equals [`swizzle_definition`], and that the swizzle is its own
+/// inverse; [`CertificateError::Inverse`] with 0 otherwise.
 fn check_involution(swizzle: Swizzle) -> Result<(), CertificateError> {
     let domain = CheckerContext::of_symbols(&[]);
     let number = number(&domain, swizzle, None)?;
@@ -155,9 +156,9 @@ fn swizzle_definition(swizzle: Swizzle, x: &Expr) -> Result<Expr, ExprError> {
     Expr::binary(BinOp::Xor, x, &Expr::binary(op, &taken, &distance)?)
 }
 
-/// Arbitrary value in `0..extent` as a sum of new one-bit digits, which may exceed `extent` up to the next power of
-/// two. If the extent is `None` or symbolic: any non-negative value, with the bits that the swizzle uses and one digit
-/// for all bits above them.
+/// Arbitrary value in `0..extent` as a sum of new one-bit digits. The digits may encode values up to the next power of
+/// two above `extent`. If the extent is `None` or symbolic, the value is any non-negative one: its digits are one for
+/// each bit that the swizzle uses, and one for all bits above these.
 fn number(
     domain: &CheckerContext<'_>,
     swizzle: Swizzle,

@@ -20,7 +20,7 @@ pub(super) enum Factor {
     Digit(usize),
     Unit(u32),
     Quotient(Arc<Sum>, i128),
-    /// Floor quotient of the first sum by the second, which is a sum over symbols and at least 1.
+    /// Floor quotient of the first sum by the second sum. The second is a sum over symbols that is at least 1.
     Ratio(Arc<Sum>, Arc<Sum>),
 }
 
@@ -191,13 +191,13 @@ impl Sum {
         self.as_constant().is_some_and(|value| value >= 0)
     }
 
-    /// Product and coefficient of the term with the most factors, the last in order among equals; `None` for the sum
-    /// 0.
+    /// Term with the most factors, as a pair of product and coefficient; of several such terms, the last in the order
+    /// of [`Sum::terms`]. `None` for the sum 0.
     pub(super) fn lead(&self) -> Option<(&Factors, i128)> {
         self.terms().max_by_key(|(factors, _)| (factors.len(), *factors))
     }
 
-    /// Coefficient `c` such that every term of `number` except its constant occurs in `self` with `c` times its
+    /// Constant `c` for which `self` contains each term of `number`, without its constant term, with `c` times the
     /// coefficient: 2 for `x + y` in `2*x + 2*y + z`. `None` if there is none.
     pub(super) fn factor_of(&self, number: &Sum) -> Option<i128> {
         let mut factor = None;
@@ -338,7 +338,7 @@ impl Sum {
     }
 
     /// Division by the term `k * by`: `(quotient, rest)` with `self = k*by * quotient + rest`. The quotient receives
-    /// every term that the divisor divides; for a constant divisor the constant is split with a rest in `0..k`.
+    /// every term that `k * by` divides. For a constant divisor, the constant is split, and its rest is in `0..k`.
     pub(super) fn split(&self, by: &Factors, k: i128) -> Result<(Sum, Sum), ExprError> {
         let (mut quotient, mut rest) = (Sum::default(), Sum::default());
         for (factors, coefficient) in self.terms() {

@@ -1,5 +1,5 @@
-//! Steps along logical axes, as pairs of axis and distance, that may leave all targets unchanged. They are candidates
-//! for collisions, tried before enumeration.
+//! Steps along logical axes that may leave all targets unchanged, as pairs `(axis, distance)`. They are candidates for
+//! collisions, which are tried before enumeration.
 
 use alloc::vec::Vec;
 
@@ -8,9 +8,10 @@ use crate::digits::{DerivedDigit, Digits, LinearForm};
 use crate::expr::Expr;
 use crate::expr::gcd;
 
-/// Maximum number of candidate steps; further ones are dropped.
+/// Maximum number of candidate steps for one component; further ones are dropped.
 const MOST: usize = 48;
-/// Largest change of an undetermined digit that is tried as a step: changes by 1 up to this number.
+/// Largest change of an undetermined digit for which steps are generated; all changes from 1 up to this number are
+/// used.
 const REPEATS: i128 = 4;
 /// Maximum number of nested derived digits through which the change of a digit is traced to a logical axis.
 const DEEP: usize = 4;
@@ -60,7 +61,8 @@ impl CollisionSteps<'_> {
     }
 
     /// Adds to `found` the steps along axes that may change the value of `form` by `count`: modulo `k`, or exactly if
-    /// `k` is 0. `deep` is the number of derived digits passed so far, as for [`Self::add`].
+    /// `k` is 0. `deep` is the number of derived digits through which the change is traced so far, as for
+    /// [`Self::add`].
     fn through(&mut self, form: &LinearForm, k: i128, count: i128, deep: usize) {
         for (digit, weight) in &form.terms {
             let steps = match k {
@@ -74,8 +76,9 @@ impl CollisionSteps<'_> {
         }
     }
 
-    /// Adds to `found` the steps along single axes that change the row-major index of the fused `axes`, outermost
-    /// first, by `step`: for each axis whose weight `w` in the index divides `step`, the step `step / w`.
+    /// Adds to `found` the steps along a single axis that change the row-major index of the fused `axes`, outermost
+    /// first, by `step`. An axis whose weight `w` in the index divides `step` gives the step `step / w`: 2 rows for
+    /// `step` 8 and rows of 4.
     fn note_fused(&mut self, axes: &[usize], step: i128) {
         let mut weight = 1_i128;
         for axis in axes.iter().rev() {
@@ -95,9 +98,10 @@ impl CollisionSteps<'_> {
     }
 }
 
-/// Candidate steps `(position of the logical axis, positive distance)` that change a digit with `known[digit]` `None`:
-/// by a full period of a remainder, by an amount that another unknown digit of the same sum compensates, and by 1 to
-/// [`REPEATS`]. `extents` are the extents of all logical axes.
+/// Candidate steps `(axis, distance)` that change an unknown digit, one for which `known[digit]` is `None`. `axis` is
+/// the position of the logical axis; the distance is positive. The digit changes by 1 to [`REPEATS`], by a full period
+/// of a remainder, or by an amount that another unknown digit of the same sum compensates. `extents` are the extents of
+/// all logical axes.
 pub(super) fn steps(
     digits: &Digits,
     extents: &[Expr],

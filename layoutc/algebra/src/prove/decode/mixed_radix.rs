@@ -1,5 +1,6 @@
-//! Recovery of the digits of a sum from its value: by weights that separate the digits, as in `v = 8*a + b` with
-//! `b < 8`, or modulo the common divisor of the other weights, as in `v = 3*a + 8*b` with `a < 8`.
+//! Recovery of the digits of a sum from the value of the sum. Either the weights separate the digits, as in
+//! `v = 8*a + b` with `b < 8`. Or a digit is determined modulo the common divisor of the other weights, as in
+//! `v = 3*a + 8*b` with `a < 8`.
 
 use alloc::vec::Vec;
 
@@ -10,9 +11,10 @@ use crate::expr::gcd;
 use crate::expr::{BinOp, Expr, ExprError};
 
 impl DigitSolver<'_> {
-    /// Solves `value = form % k` for unknown digits of `form`: one digit, or several of one chain that form a gapless
-    /// mixed-radix number. The weight of the number must be invertible modulo `k` after common factors are removed.
-    /// Returns pairs of digit position and value; empty if the form cannot be solved.
+    /// Solves `value = form % k` for the unknown digits of `form`, if they are one digit, or several of one chain that
+    /// form a gapless mixed-radix number. The weight of the number must be invertible modulo `k` after common factors
+    /// are removed: `value = 3*d % 8` gives `d = 3*value % 8` for `d < 8`. Returns pairs of digit position and value;
+    /// empty if the form cannot be solved.
     pub(super) fn solve_residue(
         &self,
         value: &Expr,
@@ -40,8 +42,8 @@ impl DigitSolver<'_> {
         number.digits_of(&left)
     }
 
-    /// Solves `value = form // k` for unknown digits of `form`. If `form = w*number + c` with `w >= k`, the number is
-    /// the least one with that quotient, `(k*value - c + w - 1) // w`. Returns pairs of digit position and value;
+    /// Solves `value = form // k` for the unknown digits of `form`, if `form = w*number + c` with `w >= k`. The number
+    /// is the least one with that quotient, `(k*value - c + w - 1) // w`. Returns pairs of digit position and value;
     /// empty if the form is different.
     pub(super) fn solve_quotient(
         &self,
@@ -62,8 +64,9 @@ impl DigitSolver<'_> {
         }
     }
 
-    /// Pairs of digit position and value for a digit of a known sum that is determined modulo the common divisor of
-    /// all other weights: `a = 3*v % 8` for `v = 3*a + 8*b` and `a < 8`. Empty if there is no such digit.
+    /// Pairs `(digit, value)` for one digit of a known sum, or one mixed-radix number of digits, that is determined
+    /// modulo the common divisor of all other weights: `a = 3*v % 8` for `v = 3*a + 8*b` and `a < 8`. `digit` is the
+    /// position of the digit. Empty if there is no such digit.
     pub(super) fn read_leading_digit(
         &self,
         known: &KnownSum,
@@ -86,9 +89,9 @@ impl DigitSolver<'_> {
         Ok(Vec::new())
     }
 
-    /// Digits of the sum `rest` as one gapless mixed-radix number times a unit, as in `3 * (4*a + b)` with `b < 4`; the
-    /// constant of `rest` is ignored. `None` if they do not form one. Weights are compared modulo `k`, or exactly if
-    /// `k` is 0.
+    /// Digits of the sum `rest` as one gapless mixed-radix number times a unit, as in `3 * (4*a + b)` with `b < 4`;
+    /// `None` if they do not form one. The constant of `rest` is ignored. Weights are compared modulo `k`, or exactly
+    /// if `k` is 0.
     fn number(&self, rest: &LinearForm, k: i128) -> Result<Option<MixedRadixNumber>, ExprError> {
         let mut terms: Vec<(usize, i128, i128)> = Vec::new();
         for (digit, weight) in &rest.terms {
@@ -132,8 +135,8 @@ impl DigitSolver<'_> {
         chain.digits.iter().find(counts).copied()
     }
 
-    /// Inclusive bounds of the number that the digits of a chain encode, over all values of the symbols. Its digits
-    /// alone may exceed them. `None` for fused axes.
+    /// Inclusive bounds `(least, greatest)` of the number that the digits of a chain encode, over all values of the
+    /// symbols. The ranges of the single digits may allow values outside of the bounds. `None` for fused axes.
     fn ends(&self, chain: &Chain) -> Result<Option<(i128, i128)>, ExprError> {
         if let Some(digit) = chain.of_digit {
             return Ok(Some((0, greatest(self.digits, digit, self.facts)?)));
@@ -144,9 +147,9 @@ impl DigitSolver<'_> {
         Ok(Some(if chain.sign == 1 { (-chain.constant, last - chain.constant) } else { (0, last) }))
     }
 
-    /// Pairs of digit position and value for all unknown digits of a known sum; `None` unless the absolute value of
-    /// every weight exceeds the greatest sum of all terms with smaller weights, and every term with a negative weight
-    /// has a greatest value that does not depend on symbols.
+    /// Pairs `(digit, value)` for all unknown digits of a known sum, where `digit` is the position of the digit. `None`
+    /// unless two conditions hold: the absolute value of every weight exceeds the greatest sum of all terms with
+    /// smaller weights; and the greatest value of every term with a negative weight does not depend on symbols.
     pub(super) fn separate(
         &self,
         known: &KnownSum,
@@ -222,7 +225,7 @@ impl DigitSolver<'_> {
     }
 
     /// Terms into which the digits of the sum `rest` are grouped. Two or more leading digits of a chain that form a
-    /// mixed-radix number become one term, bounded by the range of the chain; every other digit is a term by itself.
+    /// mixed-radix number become one term, bounded by the range of the chain. Every other digit is a term by itself.
     fn parts(&self, rest: &LinearForm) -> Result<Vec<IndependentTerm>, ExprError> {
         let mut left = rest.terms.clone();
         let mut parts = Vec::new();
@@ -260,7 +263,7 @@ impl DigitSolver<'_> {
 /// Term of a sum of digits whose value is recovered as one number, from which the digits follow.
 struct IndependentTerm {
     number: MixedRadixNumber,
-    /// True if the greatest value of the term is the same for all values of the symbols, and is attained.
+    /// True if the greatest value of the term does not depend on symbols, and the term takes it.
     is_exact: bool,
 }
 
@@ -269,7 +272,7 @@ struct IndependentTerm {
 struct MixedRadixNumber {
     /// Weight of the number in the sum that contains it; may be negative.
     unit: i128,
-    /// Least value of the number, at least 0, inclusive.
+    /// Least value that the number takes, at least 0.
     least: i128,
     /// Exclusive upper bound of the number.
     count: i128,
@@ -277,13 +280,15 @@ struct MixedRadixNumber {
 }
 
 impl MixedRadixNumber {
-    /// Greatest value of the number minus its least value; the greatest value itself if `unit` is negative.
+    /// Difference between the greatest and the least value of the number. If `unit` is negative, the greatest value
+    /// itself.
     fn reach(&self) -> i128 {
         self.count - 1 - if self.unit < 0 { 0 } else { self.least }
     }
 
-    /// Pairs of digit position and value, the most significant digit first, for a number with the given value: the
-    /// quotient by the weight of each digit, of the remainder that the more significant digits leave.
+    /// Pairs `(digit, value)` for the digits of a number with the given value, the most significant first. The value of
+    /// a digit is the quotient by its weight of what the digits before it leave: 23 with the weights 8 and 1 gives 2
+    /// and 7.
     fn digits_of(&self, value: &Expr) -> Result<Vec<(usize, Expr)>, ExprError> {
         let (mut left, mut read) = (value.clone(), Vec::new());
         for (digit, weight) in self.digits.iter().rev() {

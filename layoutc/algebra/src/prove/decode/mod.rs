@@ -16,8 +16,8 @@ use crate::normal_form::simplify::Facts;
 /// Solution for the logical indices of a component, as expressions over the values of its targets.
 #[derive(Debug, Clone)]
 pub(crate) struct AxisSolution {
-    /// Pairs of logical axis and index. The index is an expression over `Var::Storage(k)`, where `k` is the position
-    /// of a target in the component.
+    /// Pairs of the position of a logical axis and its index, one for each axis of the component. The index is an
+    /// expression over `Var::Storage(k)`, where `k` is the position of a target in the component.
     pub(crate) axes: Vec<(usize, Expr)>,
 }
 
@@ -33,26 +33,28 @@ pub struct UndeterminedDigit {
     pub count: Option<i128>,
     /// True if the digit is the most significant digit of the index of the axis.
     pub top: bool,
-    /// True if the digits of the axis encode its index, rather than an index that is offset by a constant or
-    /// reversed.
+    /// True if the digits of the axis encode its index itself; false if they encode the index plus a constant, or the
+    /// reversed index.
     pub plain: bool,
 }
 
-/// Reasons why the targets do not determine the logical indices, and candidates for two colliding elements.
+/// Reasons why the targets do not determine the logical indices, and candidates for a collision of two elements.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DecodeFailure {
-    /// Digits that no target contains; empty if the targets contain all digits, but the sums overlap in a way that no
-    /// rule separates.
+    /// Digits that no target contains. Empty if the targets contain all digits; the indices are then undetermined
+    /// because the digits overlap in the sums in a way that no rule separates.
     pub(crate) lost: Vec<UndeterminedDigit>,
-    /// Sets of bits of logical indices, as pairs of axis and bit weight. Flipping all bits of one set leaves the
-    /// values of all XORs unchanged.
+    /// Sets of bits of logical indices that no XOR determines: flipping all bits of one set leaves the values of all
+    /// XORs unchanged. A bit is a pair `(axis, weight)`: the position of the logical axis, and the weight of the bit in
+    /// its index.
     pub(crate) kernel: Vec<Vec<(usize, i128)>>,
-    /// Pairs of logical axis and step: adding the step to the index of the axis may leave all targets unchanged.
+    /// Pairs of the position of a logical axis and a step: adding the step to the index along the axis may leave all
+    /// targets unchanged.
     pub(crate) steps: Vec<(usize, i128)>,
 }
 
-/// Logical indices as expressions over the targets; the inner `Err` holds the reasons why the targets do not determine
-/// them. The digits are those of one component, `extents` the extents of all logical axes.
+/// Logical indices as expressions over the targets. `digits` are the digits of one component, `extents` the extents of
+/// all logical axes. The inner `Err` has the reasons why the targets do not determine the indices.
 pub(crate) fn decode(
     digits: &Digits,
     extents: &[Expr],
@@ -85,8 +87,8 @@ fn greatest(digits: &Digits, digit: usize, facts: &Facts) -> Result<i128, ExprEr
 }
 
 /// Index `sign * m + constant` that a chain encodes, where `m` is the weighted sum of its digits with the values
-/// `known[digit]`; the row-major index if the axes are fused. Known low digits suffice if they determine the index
-/// within the extent of a single axis; `None` if even these are unknown. `extents[k]` belongs to logical axis `k`.
+/// `known[digit]`. For fused axes, it is their row-major index. If only low digits are known, they suffice for a single
+/// axis whose index they determine within its extent; otherwise `None`. `extents[k]` is the extent of logical axis `k`.
 fn chain_value(
     digits: &Digits,
     chain: &Chain,
@@ -176,7 +178,8 @@ fn lost_digits(
     Ok(lost)
 }
 
-/// True if the digit at this position occurs in a target, or in the definition of a derived digit.
+/// True if the digit at position `digit` of `digits.digits` occurs in a target, or in the definition of a derived
+/// digit.
 fn is_used(digits: &Digits, digit: usize) -> bool {
     let mentions = |form: &crate::digits::LinearForm| form.terms.iter().any(|(d, _)| *d == digit);
     let made = |(_, made): &(usize, DerivedDigit)| match made {

@@ -11,12 +11,12 @@ use crate::expr::{BinOp, Expr, ExprError};
 #[derive(Debug, Clone)]
 struct ParityEquation {
     unknown: BTreeSet<usize>,
-    /// Known digits of the equation: known operands, and the derived digit that is the XOR of all operands.
+    /// Known digits of the equation: the known operands, and the derived digit that is the XOR of all operands.
     values: BTreeSet<usize>,
 }
 
 impl ParityEquation {
-    /// XOR of two equations: digits that occur in only one of the two remain on each side.
+    /// XOR of two equations, side by side: of each side, the digits that occur in only one of the two equations.
     fn xor(&self, other: &ParityEquation) -> ParityEquation {
         let either = |a: &BTreeSet<usize>, b: &BTreeSet<usize>| {
             a.symmetric_difference(b).copied().collect::<BTreeSet<usize>>()
@@ -49,8 +49,8 @@ fn rows(digits: &Digits, is_known: &dyn Fn(usize) -> bool) -> Vec<ParityEquation
     rows
 }
 
-/// Pairs of pivot and equation after Gauss-Jordan elimination. The pivot is the position of an unknown digit that
-/// occurs in no other equation; redundant equations are dropped.
+/// Pairs `(pivot, equation)` after Gauss-Jordan elimination. The pivot is the position of an unknown digit that occurs
+/// in no other equation. Redundant equations are dropped.
 fn reduced(rows: Vec<ParityEquation>) -> Vec<(usize, ParityEquation)> {
     let mut done: Vec<(usize, ParityEquation)> = Vec::new();
     for mut row in rows {
@@ -70,8 +70,8 @@ fn reduced(rows: Vec<ParityEquation>) -> Vec<(usize, ParityEquation)> {
     done
 }
 
-/// Pairs of digit position and value for the digits that are unknown, `known[digit]` is `None`, and determined by the
-/// known XORs.
+/// Pairs `(digit, value)` for the unknown digits that the known XORs determine. A digit is unknown if `known[digit]` is
+/// `None`.
 pub(super) fn solve(
     digits: &Digits,
     known: &[Option<Expr>],
@@ -91,8 +91,9 @@ pub(super) fn solve(
     Ok(solved)
 }
 
-/// Null space of the known XORs: for each free unknown digit, the bits that must flip together to leave all known
-/// XORs unchanged, as pairs of axis and bit weight. Sets with a bit of a fused, offset or reversed axis are omitted.
+/// Null space of the known XORs, one set of bits for each free unknown digit. Flipping all bits of a set leaves all
+/// known XORs unchanged. A bit is a pair `(axis, weight)`. If only `i % 2 ^ j % 2` is known, the set has the bits of
+/// weight 1 of `i` and of `j`. A set with a bit of a fused, offset or reversed axis is omitted.
 pub(super) fn kernel(digits: &Digits, known: &[Option<Expr>]) -> Vec<Vec<(usize, i128)>> {
     let is_known = |digit: usize| known.get(digit).is_some_and(Option::is_some);
     let rows = reduced(rows(digits, &is_known));
@@ -109,8 +110,9 @@ pub(super) fn kernel(digits: &Digits, known: &[Option<Expr>]) -> Vec<Vec<(usize,
     kernel
 }
 
-/// Axis of a digit, and the weight of the digit in the index of the axis; `None` if the axis is fused, offset or
-/// reversed, or the digit is part of another digit.
+/// Pair `(axis, weight)`: the position of the logical axis that contains the digit at position `digit`, and the weight
+/// of the digit in the index of that axis. `None` if the axis is fused, offset or reversed, or the digit is part of
+/// another digit.
 fn bit_of_axis(digits: &Digits, digit: usize) -> Option<(usize, i128)> {
     let chain = digits.chains.iter().find(|chain| chain.digits.contains(&digit))?;
     let weight = digits.digits.get(digit)?.weight;

@@ -1,5 +1,5 @@
-//! Inference of values of unknown atoms (axes, quotients, XORs) from known ones: of operations whose operands have
-//! known values, and of an operand of a known XOR.
+//! Inference of values of unknown atoms (axes, quotients, XORs) from known ones. The value of an operation follows from
+//! the values of its operands. An operand of a known XOR follows from the XOR and the other operand.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -10,8 +10,8 @@ use crate::normal_form::poly::Poly;
 use crate::normal_form::poly::monomial::{Atom, Monomial};
 
 impl Elimination<'_> {
-    /// Value of the sum `form` over `Var::Storage`, if all its atoms are known, or the unknown ones cancel after at
-    /// most [`MAX_EQUATIONS_OF_A_SUM`] equations are subtracted; `None` otherwise.
+    /// Value of the sum `form` over `Var::Storage`. It is found if all atoms of the sum are known, or if the unknown
+    /// ones cancel after at most [`MAX_EQUATIONS_OF_A_SUM`] equations are subtracted; `None` otherwise.
     fn value_of(&self, form: &Poly) -> Result<Option<Expr>, ExprError> {
         if let Some(value) = self.plain_value_of(form)? {
             return Ok(Some(value));
@@ -28,9 +28,9 @@ impl Elimination<'_> {
         Ok(None)
     }
 
-    /// Subtracts a multiple `t` of an equation `e = v` from the sum `form`, so that an unknown atom of `form` cancels;
-    /// quotients are tried before axes. Returns `(form - t*e, t*v)`; `None` if no equation has such a multiple without
-    /// adding unknown atoms.
+    /// Subtracts a multiple `t` of an equation `e = v` from the sum `form`, so that an unknown atom of `form` cancels.
+    /// Quotients are tried before axes. An equation with an unknown atom that `form` lacks is not used. Returns
+    /// `(form - t*e, t*v)`; `None` if no equation fits.
     fn subtract_equation(&self, form: &Poly) -> Result<Option<(Poly, Expr)>, ExprError> {
         let mut unknown: BTreeMap<Atom, Poly> = BTreeMap::new();
         for (monomial, coefficient) in form.terms() {
@@ -102,9 +102,10 @@ impl Elimination<'_> {
         }
     }
 
-    /// Value of the quotient `x // d`: `(y // g + z) // (d/g)` if `y // g` is known, `x = y + g*z` with `z` over
-    /// symbols, and `g` divides `d`; or `(v + c) // d` if `x = e + c` with `c` over symbols for an equation `e = v`.
-    /// `None` otherwise.
+    /// Value of the quotient `x // d`, from a known value in one of two cases; `None` otherwise.
+    /// * A quotient `y // g` is known, where `g` divides `d`, and `x = y + g*z` with `z` over symbols:
+    ///   `(y // g + z) // (d/g)`.
+    /// * An equation `e = v` exists, where `x = e + c` with `c` over symbols: `(v + c) // d`.
     fn known_quotient(&self, x: &Poly, d: &Poly) -> Result<Option<Expr>, ExprError> {
         for (atom, value) in &self.known {
             let Atom::Op(BinOp::FloorDiv, own, g) = atom else { continue };
@@ -129,8 +130,8 @@ impl Elimination<'_> {
     }
 
     /// Records the value of one unknown quotient or XOR that follows from the values of its operands, or from
-    /// [`Self::known_quotient`]. If there is none, adds equations: those of [`Self::divide`], or
-    /// `operand = xor ^ other` for the unknown operand of a known XOR. True if a value or an equation is new.
+    /// [`Self::known_quotient`]. If there is none, adds the equations of [`Self::divide`]. If these add none either,
+    /// adds `operand = xor ^ other` for the unknown operand of a known XOR. True if a value or an equation is new.
     pub(super) fn infer(&mut self) -> Result<bool, ExprError> {
         let mut atoms: BTreeSet<Atom> = BTreeSet::new();
         for equation in &self.equations {
@@ -162,9 +163,10 @@ impl Elimination<'_> {
         Ok(false)
     }
 
-    /// Adds equations `sum // d = value // d` derived from equations `sum = value`, if `sum // d` contains an unknown
-    /// quotient that occurs in an operand of a known XOR. Divisors `d` are tried for which a quotient of `sum` by `g`
-    /// becomes one by `d * g`. True if an equation is new.
+    /// Adds equations `sum // d = value // d` derived from equations `sum = value`. An equation is added only if
+    /// `sum // d` contains an unknown quotient that occurs in an operand of a known XOR. The divisors `d` are those for
+    /// which a quotient by `g` in `sum` becomes the divisor `d * g` of that unknown quotient. True if an equation is
+    /// new.
     fn divide(&mut self) -> Result<bool, ExprError> {
         let mut wanted: BTreeSet<Atom> = BTreeSet::new();
         for atom in self.known.keys() {

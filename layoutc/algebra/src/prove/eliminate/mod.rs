@@ -35,14 +35,14 @@ const MAX_ROUNDS: usize = 24;
 /// Linear equation over atoms (axes, quotients and XORs): the sum of `weight * atom` plus `constant` equals `value`.
 #[derive(Debug, Clone)]
 struct Equation {
-    /// Axes, quotients and XORs of the sum, each with its weight, a polynomial over symbols. Their values may become
-    /// known later.
+    /// Axes, quotients and XORs of the sum, each with its weight, a polynomial over symbols.
     unknown: BTreeMap<Atom, Poly>,
     /// Constant term of the sum, over symbols.
     constant: Poly,
-    /// Value of the sum, as an expression over the values `Var::Storage(k)` of the targets.
+    /// Right-hand side of the equation, over the target values: `Var::Storage(k)` is the value of the target at
+    /// position `k` of the component.
     value: Expr,
-    /// True once splitting of the equation was tried.
+    /// True if `split_equations` has tried to split the equation in its present form, and need not try again.
     is_done: bool,
 }
 
@@ -56,9 +56,9 @@ struct Elimination<'a> {
     known: BTreeMap<Atom, Expr>,
 }
 
-/// Pairs of logical axis and index, for each axis of a component. The index is an expression over `Var::Storage(k)`,
-/// where `k` is the position of a target in the component. `None` if elimination does not find all indices, or they
-/// fail at a sample element.
+/// Pairs `(axis, index)`, one for each axis of a component. `axis` is the position of the logical axis. `index` is an
+/// expression over `Var::Storage(k)`, where `k` is the position of a target in the component. `None` if elimination
+/// does not find all indices, or one is wrong at a sample element.
 pub(super) fn eliminate(
     claim: Claim<'_>,
     component: &Component,
@@ -119,14 +119,15 @@ pub(super) fn eliminate(
     Ok(inverse.filter(|inverse| trials.is_inverse(&targets, inverse)))
 }
 
-/// True if the sum contains no axis index, only constants and symbols.
+/// True if the polynomial `sum` contains no axis index, only constants and symbols.
 fn is_symbolic(sum: &Poly) -> bool {
     sum.terms().all(|(monomial, _)| monomial.iter().all(Atom::is_symbolic))
 }
 
 impl Elimination<'_> {
-    /// Adds the equation `form = value`. Returns false if it is redundant (its atoms are known, or another equation has
-    /// the same sum) or not linear in axes, quotients and XORs, or there are [`MAX_EQUATIONS`] already.
+    /// Adds the equation `form = value`. Returns false without an effect in four cases: all atoms of `form` are known,
+    /// another equation has the same atoms and weights, `form` is not linear in axes, quotients and XORs, or there are
+    /// [`MAX_EQUATIONS`] equations already.
     fn take(&mut self, form: &Poly, value: Expr) -> Result<bool, ExprError> {
         let (mut unknown, mut constant) = (BTreeMap::<Atom, Poly>::new(), Poly::zero());
         for (monomial, coefficient) in form.terms() {

@@ -1,5 +1,5 @@
-//! Normal forms in which every remainder is expressed by its quotient, `x % d = x - d*(x // d)`, so that
-//! matching quotients and remainders cancel.
+//! Normal forms of expressions in which every remainder is expressed by its quotient, `x % d = x - d*(x // d)`. As a
+//! result, a remainder cancels against a quotient of the same operands.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::expr::{BinOp, ExprError};
 use crate::normal_form::poly::Poly;
 use crate::normal_form::poly::monomial::{Atom, Monomial};
 
-/// Maximum nesting depth of quotients that are simplified; deeper quotients are kept as atoms.
+/// Maximum nesting depth of quotients that are simplified; a deeper quotient is kept as an atom.
 const MAX_DEPTH: usize = 24;
 
 pub(super) struct QuotientForms<'a> {
@@ -17,8 +17,8 @@ pub(super) struct QuotientForms<'a> {
 }
 
 impl QuotientForms<'_> {
-    /// Normal form of `p` in which every remainder `x % d` is replaced by `x - d*(x // d)`, also inside operands of
-    /// operations.
+    /// Normal form of `p` in which every remainder `x % d` is replaced by `x - d*(x // d)`, including remainders within
+    /// the operands of operations.
     pub(super) fn of(&self, p: &Poly) -> Result<Poly, ExprError> {
         let mut sum = Poly::zero();
         for (monomial, coefficient) in p.terms() {
@@ -41,9 +41,9 @@ impl QuotientForms<'_> {
         }
     }
 
-    /// Floor quotient `p // d`, with multiples of `d` taken out of the dividend: `(d*a + x) // d` gives `a + x // d`,
-    /// and `a` or `a - 1` if `x // d` is 0 or -1 at every sample element. `depth` is the number of nested quotients
-    /// that may still be simplified; the quotient is kept as an atom beyond it.
+    /// Floor quotient `p // d`. Multiples of `d` are moved out of the dividend: `(d*a + x) // d` gives `a + x // d`. If
+    /// `x // d` is 0 or -1 at every sample element, the result is `a` or `a - 1`. `depth` is the number of nested
+    /// quotients that may still be simplified; a deeper quotient is kept as an atom.
     pub(super) fn quotient(&self, p: &Poly, d: &Poly, depth: usize) -> Result<Poly, ExprError> {
         let (mut whole, mut rest) = p.divided_by(d)?;
         if let Some(k) = d.as_constant() {
@@ -81,8 +81,8 @@ impl QuotientForms<'_> {
     }
 }
 
-/// Divisor and dividend `(a*d, a*c + x)` of a single quotient equal to `rest // d`, if `rest` is `c + x // a`; `None`
-/// otherwise.
+/// Pair `(divisor, dividend)` of a single quotient equal to `rest // d`: `(a*d, a*c + x)` if `rest` is `c + x // a`,
+/// otherwise `None`.
 fn nested(rest: &Poly, d: &Poly) -> Result<Option<(Poly, Poly)>, ExprError> {
     let found = rest.terms().find_map(|(monomial, coefficient)| match &**monomial {
         [atom @ Atom::Op(BinOp::FloorDiv, x, a)] if coefficient == 1 => Some((atom, x, a)),
@@ -93,7 +93,7 @@ fn nested(rest: &Poly, d: &Poly) -> Result<Option<(Poly, Poly)>, ExprError> {
     Ok(Some((a.mul(d)?, addend.mul(a)?.add_owned(x)?)))
 }
 
-/// Common factors of `d` and single terms of `rest`, the greatest first, without the factor 1 and `d` itself.
+/// Common factors of `d` and single terms of `rest`, in descending order. The factor 1 and `d` itself are omitted.
 fn common(rest: &Poly, d: &Poly) -> Result<Vec<Poly>, ExprError> {
     let mut units: Vec<Poly> = Vec::new();
     for (monomial, coefficient) in rest.terms() {

@@ -1,5 +1,5 @@
-//! Equations derived from others: quotient and remainder of one equation by a weight, and differences of two
-//! equations.
+//! Equations derived from others: the quotient and the remainder of one equation by a weight, and differences of two
+//! equations in which an atom cancels.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use crate::normal_form::poly::monomial::Atom;
 
 impl Elimination<'_> {
     /// Splits equations `w*a + b = v`, where `0 <= b < w` at every sample element, into `a = v // w` and `b = v % w`,
-    /// and adds these. Equations are split both as stored and with known values substituted. True if an equation is
+    /// and adds these. Each equation is split as stored, and also with known values substituted. True if an equation is
     /// new.
     pub(super) fn split_equations(&mut self) -> Result<bool, ExprError> {
         let mut all: Vec<Equation> = Vec::new();
@@ -42,9 +42,8 @@ impl Elimination<'_> {
         Ok(is_new)
     }
 
-    /// Candidate divisors for splitting an equation: the absolute values of its weights, and the greatest common
-    /// divisors of pairs of constant weights, the greatest first. The divisor 1 and weights of unknown sign are
-    /// omitted.
+    /// Candidate divisors for splitting an equation, in descending order: the absolute values of its weights, and the
+    /// greatest common divisors of pairs of constant weights. The divisor 1 and weights of unknown sign are omitted.
     fn weights(&self, equation: &Equation) -> Result<Vec<Poly>, ExprError> {
         let mut weights: Vec<Poly> = Vec::new();
         for weight in equation.unknown.values() {
@@ -68,8 +67,8 @@ impl Elimination<'_> {
     }
 
     /// Equations `[a = v // by, b = v % by]` for an equation `by*a + b = v`, if `0 <= b < by` at every sample element;
-    /// `None` otherwise. Quotients with negative weight are also tried as parts of `b`, because a remainder `x % d` is
-    /// `x - d * (x // d)`.
+    /// `None` otherwise. A quotient with a negative weight is tried as a part of `a` and as a part of `b`, because a
+    /// remainder `x % d` is `x - d * (x // d)`.
     fn parts(&self, equation: &Equation, by: &Poly) -> Result<Option<[Equation; 2]>, ExprError> {
         let mut candidates: Vec<BTreeSet<&Atom>> = alloc::vec![BTreeSet::new()];
         let mut falling = BTreeSet::new();
@@ -135,9 +134,9 @@ impl Elimination<'_> {
         Ok(None)
     }
 
-    /// Adds differences of multiples of two equations in which an atom that the two share cancels, for the first pair
-    /// of equations that gives a new one. Differences with more atoms than both equations are dropped. True if an
-    /// equation is new.
+    /// Adds equations in which an atom that two equations share cancels, as differences of multiples of the two. Only
+    /// the first pair of equations that gives a new one is used. A difference with more atoms than the longer of the
+    /// two equations is dropped. True if an equation is new.
     pub(super) fn combine(&mut self) -> Result<bool, ExprError> {
         let all = self.reduced()?;
         for (one, other) in (0..all.len()).flat_map(|one| (0..one).map(move |other| (one, other))) {

@@ -1,6 +1,6 @@
-//! Sample elements, for sample values of the symbols, on which the side conditions of elimination are tested, such as
-//! `0 <= b < w` for a split. If a condition holds on the samples but not everywhere, the checker rejects the
-//! resulting proof.
+//! Sample elements on which the side conditions of elimination are tested, such as `0 <= b < w` for a split. There are
+//! several for each sample assignment of values to the symbols. If a condition holds on the samples but not everywhere,
+//! the checker rejects the resulting proof.
 
 use alloc::vec::Vec;
 
@@ -14,8 +14,7 @@ use crate::prove::{Claim, value_of};
 /// Number of random elements per assignment of values to the symbols.
 const RANDOM: usize = 6;
 
-/// Sample element: the value of each `Var::Symbol(k)` at position `k` of `symbols`, and the logical index of the
-/// element.
+/// Sample element. `symbols[k]` is the value of `Var::Symbol(k)`; the other field is the logical index of the element.
 struct TrialPoint {
     symbols: Vec<i128>,
     index: Vec<i128>,
@@ -62,8 +61,7 @@ impl<'a> Trials<'a> {
         self.points.is_empty()
     }
 
-    /// True if `test(a, b)` is true for the values of `a` and `b` at every sample element; false also if a value
-    /// overflows.
+    /// True if `test(a, b)` is true for the values of `a` and `b` at every sample element. False if a value overflows.
     pub(super) fn all(&self, a: &Poly, b: &Poly, test: &dyn Fn(i128, i128) -> bool) -> bool {
         self.points.iter().all(|point| {
             let values = (self.value(a, point), self.value(b, point));

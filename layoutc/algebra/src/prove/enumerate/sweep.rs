@@ -8,7 +8,7 @@ use core::ops::Range;
 use super::EnumerationDomain;
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var, apply};
 
-/// Maximum number of points per block.
+/// Maximum number of points that are evaluated together in one block.
 const BLOCK: usize = 1024;
 
 /// Evaluator of the slot number of every point of a box: the row-major linear index of the target values, where
@@ -54,8 +54,8 @@ impl<'a> SlotSweep<'a> {
         indices
     }
 
-    /// First point of row `row` whose slot number satisfies `is_wanted` and which is in the domain; `None` if there
-    /// is none.
+    /// First point of row `row` that is in the domain and whose slot number satisfies `is_wanted`; `None` if there is
+    /// none.
     pub(super) fn first(
         &self,
         row: i128,
@@ -69,9 +69,9 @@ impl<'a> SlotSweep<'a> {
         Ok(found.map(|k| self.point(row, k)))
     }
 
-    /// Range of indices along the block axis at which all domain conditions hold, with the other indices taken from
-    /// `indices`. A condition is `c + w * k >= 0` there: `k >= ceil(-c / w)` for `w > 0`, `k <= floor(c / -w)` for
-    /// `w < 0`.
+    /// Range of indices `k` along the block axis at which all domain conditions hold, where the indices along the other
+    /// axes are those of `indices`. A condition there is `c + w * k >= 0`: it gives `k >= ceil(-c / w)` for `w > 0`,
+    /// and `k <= floor(c / -w)` for `w < 0`.
     pub(super) fn span(&self, indices: &[i128]) -> Result<Range<i128>, ExprError> {
         let mut span = 0..self.domain.extents.get(self.along).copied().unwrap_or(1);
         let mut indices = indices.to_vec();
@@ -98,9 +98,10 @@ impl<'a> SlotSweep<'a> {
         Ok(span)
     }
 
-    /// Calls `visit(first index along the block axis, slot numbers)` for the points of the domain in the row that
-    /// contains the point `indices`, in blocks of at most [`BLOCK`], until `visit` returns false. Returns false if
-    /// `visit` did, true at the end of the row.
+    /// Calls `visit(first, slots)` for each block of at most [`BLOCK`] points in the row that contains the point
+    /// `indices`. `first` is the index of the first point along the block axis; `slots` are the slot numbers of the
+    /// points. Only points of the domain are visited. Stops and returns false if `visit` returns false; returns true at
+    /// the end of the row.
     pub(super) fn blocks(
         &self,
         indices: &[i128],
@@ -155,7 +156,7 @@ impl PointBlock<'_> {
         expr.evaluate(&|var| self.axis(var).ok().and_then(|k| self.indices.get(k).copied()))
     }
 
-    /// Writes the value of the expression at the `n`-th point of the block to `out[n]`, for every `n`.
+    /// Writes the values of `expr` to `out`: `out[n]` is the value at the `n`-th point of the block.
     fn evaluate(&self, expr: &Expr, out: &mut [i64]) -> Result<(), ExprError> {
         if !self.varies(expr) {
             out.fill(narrow(self.fixed(expr)?)?);

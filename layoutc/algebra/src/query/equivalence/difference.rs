@@ -14,7 +14,7 @@ use crate::prove::{EnumerationDomain, Executor, first_nonzero, value_of};
 /// enumeration.
 const FIRST_POINTS: i128 = 1 << 20;
 
-/// Result of the search for a logical index at which the two expressions of a pair differ.
+/// Result of the search for a logical index at which the two expressions of a pair differ, over one or several pairs.
 pub(super) enum DifferenceResult {
     Equal,
     /// First logical index, in row-major order, at which the two expressions of a pair differ.
@@ -25,9 +25,9 @@ pub(super) enum DifferenceResult {
 }
 
 impl DifferenceResult {
-    /// Result for the pairs of two lists, given the result of each list: the earlier `First`, or the `Undecided` with
-    /// more points, `None` if one of the two has `None`. `Undecided` takes precedence over `First`, because an earlier
-    /// difference is possible.
+    /// Result for several pairs, from the results for two parts of them. Two indices `First` give the earlier one. Two
+    /// numbers of `Undecided` give the larger one, or `None` if one of the two is `None`. `Undecided` takes precedence
+    /// over `First`, because an undecided pair may differ at an earlier index.
     fn combine(self, other: Self) -> Self {
         match (self, other) {
             (Self::Equal, found) | (found, Self::Equal) => found,
@@ -40,7 +40,8 @@ impl DifferenceResult {
     }
 }
 
-/// Extents of the logical axes, known facts, and limit and executor of the search for a difference.
+/// Context of the search for a difference: the extents of the logical axes, facts about the variables, the limit of
+/// enumerations, and the executor that runs them.
 #[derive(Clone, Copy)]
 pub(super) struct DifferenceScope<'a> {
     pub(super) extents: &'a [Expr],
@@ -150,9 +151,10 @@ fn difference(
     })
 }
 
-/// Sums of monomials of `whole`, the difference of two expressions, such that no two of the sums read a common axis.
-/// The constant of `whole` is omitted; all monomials over symbols alone form one sum without axes. `rank` is the number
-/// of logical axes: a monomial is searched for the axes `0..rank`.
+/// Terms of `whole`, the difference of two expressions. Each is a sum of monomials, and no two of them read a common
+/// axis: `2*i - i*j + k` has the terms `2*i - i*j` and `k`. The constant of `whole` is omitted; all monomials over
+/// symbols alone form one term without axes. `rank` is the number of logical axes: a monomial is searched for the axes
+/// `0..rank`.
 fn parts(whole: &Poly, rank: usize) -> Result<Vec<DifferenceTerm>, ExprError> {
     let mut parts: Vec<DifferenceTerm> = Vec::new();
     for (monomial, coefficient) in whole.terms().filter(|(monomial, _)| !monomial.is_empty()) {
@@ -183,9 +185,10 @@ fn axes_of(monomial: &Monomial, rank: usize) -> Vec<usize> {
     (0..rank).filter(reads).collect()
 }
 
-/// Value of the term `sum` at index 0, and the first index in row-major order at which `sum` has another value, as
-/// `(axis, index)` with 0 on all other axes, or `None` if the term is constant. The outer `None`: digits of `sum` are
-/// derived, or belong to fused, offset, reversed or symbolic axes. `axes` are the axes of the term.
+/// Pair `(value, change)` for the term `sum`, which reads the axes at the positions `axes`. `value` is the value of the
+/// term at index 0. `change` is the first index in row-major order at which it has another value, as `(axis, index)`
+/// with 0 on all other axes; `None` if the term is constant. The outer `None`: the change cannot be read from the
+/// digits, because these are derived, or belong to fused, offset, reversed or symbolic axes.
 #[expect(clippy::type_complexity, reason = "a pair, or nothing")]
 fn by_digits(
     axes: &[usize],

@@ -33,7 +33,7 @@ pub enum LayoutEquivalence {
         /// True if the physical extents and the numbers of slots of the flat buffers are proven equal, too.
         equal_sizes: bool,
     },
-    /// An element has different locations in the two layouts.
+    /// An element has different physical indices or offsets in the two layouts.
     Differs {
         /// Logical index of an element whose locations differ: the first in row-major order if the layouts have no
         /// symbols.
@@ -52,14 +52,15 @@ pub enum LayoutEquivalence {
         /// Number of physical axes of the second layout.
         second: usize,
     },
-    /// Neither a proof nor a counterexample was found.
+    /// It is neither proven that the layouts are equal, nor is an element with different locations found.
     Undecided {
         /// Number of points (index tuples) that a proof has to enumerate; `None` if the number depends on a symbol.
         points: Option<i128>,
     },
 }
 
-/// Reason why two layouts cannot be compared: the logical shapes, domains or symbols do not match.
+/// Reason why two layouts cannot be compared: their logical shapes, domains or symbols do not match, or arithmetic
+/// fails.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CompareError {
     /// The layouts have different numbers of logical axes.
@@ -82,7 +83,7 @@ pub enum CompareError {
     /// The layouts declare a symbol of the same name with different ranges.
     #[error("the layouts declare the symbol `{name}` differently")]
     Symbol {
-        /// Name of the symbol.
+        /// Name of the symbol that the layouts declare differently.
         name: String,
     },
     /// Arithmetic on the expressions of the layouts fails, for example by overflow.
@@ -165,7 +166,7 @@ pub fn compare(
 
 /// Expressions of one of the two layouts that [`compare`] compares, over the common list of symbols of the two.
 struct ComparisonOperand {
-    /// Position in the common list of symbols of each symbol of the layout, in the order of its own list.
+    /// Position in the common list of symbols, for each symbol of the layout in the order of the layout.
     symbols: Vec<usize>,
     extents: Vec<Expr>,
     /// Conditions of the domain: an index within the extents is an element exactly if all are non-negative.
@@ -215,8 +216,8 @@ impl ComparisonOperand {
     }
 }
 
-/// Arithmetic error that an error of [`Layout::locate`] contains. The other variants, which cannot occur at the index
-/// of an element, give [`ExprError::Unbound`].
+/// Arithmetic error of a lookup by [`Layout::locate`] at the index of an element. The variants other than
+/// [`ElementLocationError::Expr`], which do not occur there, give [`ExprError::Unbound`].
 fn expr_error(error: ElementLocationError) -> ExprError {
     match error {
         ElementLocationError::Expr(error) => error,
@@ -247,8 +248,9 @@ fn with_extents(symbols: &[Symbol], extents: &[Expr]) -> Result<Facts, ExprError
     Ok(facts)
 }
 
-/// Result of [`decide_within`] for the expression pairs `pairs`, the domain conditions `within` and the logical
-/// `extents`, with each `Var::Symbol(k)` replaced by `values[k]`, and at most [`SAMPLE_POINTS`] points enumerated.
+/// Result of [`decide_within`] at one assignment of values to the symbols: each `Var::Symbol(k)` in `pairs`, in the
+/// domain conditions `within` and in the logical `extents` is replaced by `values[k]`. At most [`SAMPLE_POINTS`] points
+/// are enumerated.
 fn at_values(
     (pairs, within): (&[(Expr, Expr)], &[Expr]),
     extents: &[Expr],

@@ -17,7 +17,8 @@ use crate::sharding::placement::Subgroup;
 pub(super) type SpannedAxisRef = (AxisRef, Span);
 
 impl ShardingParser<'_> {
-    /// Parses a mesh axis such as `'a'`, or a sub-axis such as `'b':(2)4`, the digit of size 4 below a leading 2.
+    /// Parses a mesh axis such as `'a'`, or a sub-axis such as `'b':(2)4`, the sub-axis of size 4 that follows sub-axes
+    /// of total size 2.
     pub(super) fn part(&mut self, mesh: &Mesh) -> Result<SpannedAxisRef, NotationFault> {
         let (name, span) = self.name()?;
         let found = mesh.axes.iter().enumerate().find(|(_, axis)| axis.name == name);
@@ -50,8 +51,8 @@ impl ShardingParser<'_> {
     }
 }
 
-/// Fault for a name that is not an axis of the mesh. The help suggests the name of the axis if the text gives its
-/// position.
+/// Fault for a name that is not an axis of the mesh. If the text is the position of an axis instead, the help suggests
+/// the name of that axis.
 fn no_axis(name: &str, span: Span, mesh: &Mesh) -> NotationFault {
     let names: Vec<String> = mesh.axes.iter().map(|axis| format!("`{}`", axis.name)).collect();
     let message = match names.as_slice() {
@@ -66,8 +67,8 @@ fn no_axis(name: &str, span: Span, mesh: &Mesh) -> NotationFault {
     })
 }
 
-/// Checks that no two sub-axes overlap, or split their mesh axis at incompatible sizes, as `'a':(1)2` and
-/// `'a':(3)2` do.
+/// Checks that no two sub-axes overlap, and that two sub-axes of one mesh axis fit one split of it: the start of the
+/// second is a multiple of the end of the first. `'a':(1)2` ends at 2, and `'a':(3)2` starts at 3, which is a fault.
 pub(super) fn disjoint<'p>(
     parts: impl Iterator<Item = &'p SpannedAxisRef>,
     mesh: &Mesh,
@@ -91,7 +92,7 @@ pub(super) fn disjoint<'p>(
     Ok(())
 }
 
-/// Checks that adjacent entries of a list cannot be written as one: `'a':(1)2, 'a':(2)2` must be written
+/// Checks that no two adjacent entries of a list are parts of one longer sub-axis: `'a':(1)2, 'a':(2)2` must be written
 /// `'a':(1)4`.
 pub(super) fn unmerged(parts: &[SpannedAxisRef], mesh: &Mesh) -> Result<(), NotationFault> {
     let goes_on = |(first, second): &(&SpannedAxisRef, &SpannedAxisRef)| {

@@ -139,8 +139,8 @@ impl ShardingParser<'_> {
         Ok(order)
     }
 
-    /// Parses the text after a mesh and its device order, such as `[{'a'}, {}], replicated={'b'}` or `manual`:
-    /// the mesh axes that shard each tensor axis, and those of the subgroups.
+    /// Parses the text after a mesh and its device order, such as `[{'a'}, {}], replicated={'b'}` or `manual`. It gives
+    /// the mesh axes that shard each tensor axis, then the mesh axes of each subgroup.
     fn over(&mut self, mesh: Mesh, order: DeviceOrder) -> Result<NamedSharding, NotationFault> {
         let mut shared: SubgroupAxes = Subgroup::ALL.map(|kind| (kind, Vec::new()));
         let (word, span) = self.word();
@@ -176,8 +176,8 @@ impl ShardingParser<'_> {
         })
     }
 
-    /// Parses the mesh axes that shard each tensor axis, such as `[{'a'}, {}]`, to one pair per tensor axis: its
-    /// sharding, and the mesh axes of the sharding with their byte ranges. `[]` gives an empty list.
+    /// Parses the mesh axes that shard each tensor axis, such as `[{'a'}, {}]`; `[]` gives an empty list. Returns a
+    /// pair per tensor axis: its sharding, and the mesh axes of that sharding with their byte ranges.
     fn cuts(
         &mut self,
         mesh: &Mesh,
@@ -194,8 +194,8 @@ impl ShardingParser<'_> {
         Ok(cuts)
     }
 
-    /// Parses the mesh axes of a subgroup, such as `replicated={'b'}`, into `shared`, or skips `metadata={…}`. A
-    /// subgroup is a fault if a keyword for the whole tensor precedes it (`is_whole`).
+    /// Parses the mesh axes of a subgroup, such as `replicated={'b'}`, into `shared`; skips an attribute
+    /// `metadata={…}`. `is_whole` is true if a keyword for the whole tensor precedes; a subgroup is then a fault.
     fn shared(
         &mut self,
         mesh: &Mesh,
@@ -231,8 +231,8 @@ impl ShardingParser<'_> {
         Ok(())
     }
 
-    /// Parses the mesh axes that shard one tensor axis, such as `{'a', 'b':(1)2, ?}`. The second member repeats
-    /// them with their byte ranges.
+    /// Parses the mesh axes that shard one tensor axis, such as `{'a', 'b':(1)2, ?}`. Returns the sharding, and its
+    /// mesh axes with their byte ranges in the text.
     fn cut(&mut self, mesh: &Mesh) -> Result<(AxisSharding, Vec<SpannedAxisRef>), NotationFault> {
         self.expect("{")?;
         let (mut parts, mut is_open) = (Vec::new(), false);
@@ -258,8 +258,8 @@ impl ShardingParser<'_> {
     }
 }
 
-/// Unreduced or manual subgroup whose mesh axes contain all devices; `None` if there is none. Mesh axes of size 1
-/// need not belong to the subgroup, as in XLA's printer.
+/// Subgroup, unreduced or manual, whose mesh axes contain all devices; `None` if there is none. As in XLA's printer,
+/// mesh axes of size 1 may be missing in the subgroup.
 fn of_all(shared: &SubgroupAxes, mesh: &Mesh) -> Option<Subgroup> {
     let is_all = |kind: &Subgroup| {
         let parts = shared.iter().find(|row| row.0 == *kind).map(|row| &row.1);
@@ -271,9 +271,9 @@ fn of_all(shared: &SubgroupAxes, mesh: &Mesh) -> Option<Subgroup> {
     [Subgroup::Unreduced, Subgroup::Manual].into_iter().find(is_all)
 }
 
-/// Sets the mesh axes of the subgroup in `shared` that the keyword `word` names to all axes of `mesh`, for `manual` and
-/// `unreduced`. `replicated` changes nothing; another keyword, or a mesh without axes, is a fault. `span` is the byte
-/// range of the keyword, which all axes get.
+/// Applies the keyword `word` for the whole tensor, at the byte range `span`. `manual` and `unreduced` set the mesh
+/// axes of that subgroup in `shared` to all axes of `mesh`, each with the byte range `span`. `replicated` changes
+/// nothing. Another keyword, or a mesh without axes, is a fault.
 fn whole(
     word: &str,
     span: &Span,

@@ -73,8 +73,8 @@ pub fn parse_one(text: &str) -> Result<TensorSharding, NotationFault> {
     }
 }
 
-/// Keywords and attributes in the braces of a sharding without a mesh, each with its byte range; `None` for those that
-/// do not occur. `whole` is a keyword for the whole tensor, such as `replicated`, and `device` the value of `device=`.
+/// Keywords and attributes in the braces of a sharding without a mesh, each with its byte range; `None` for one that
+/// does not occur. `whole` is a keyword for the whole tensor, such as `replicated`. `device` is the value of `device=`.
 #[derive(Default)]
 struct ShardingAttributes {
     whole: Option<(&'static str, Span)>,
@@ -202,7 +202,7 @@ impl<'a> ShardingParser<'a> {
     }
 }
 
-/// Checks that a keyword occurs for the first time; a fault at `span` unless `is_first`.
+/// Fault at `span` for a repeated keyword `word`, unless `is_first` is true.
 fn once(is_first: bool, word: &str, span: &Span) -> Result<(), NotationFault> {
     if is_first {
         return Ok(());
@@ -216,8 +216,8 @@ fn unknown(word: &str, span: &Span) -> NotationFault {
     NotationFault::syntax(span.clone(), message).help(format!("it begins with {WORDS}"))
 }
 
-/// Placement that `attributes` describe; a fault if they conflict. `span` is the byte range of the whole
-/// sharding, with braces.
+/// Placement that `attributes` describe; a fault if two of them exclude each other, or a required one is missing.
+/// `span` is the byte range of the whole sharding, with braces.
 fn placement(attributes: ShardingAttributes, span: Span) -> Result<DevicePlacement, NotationFault> {
     let Some((word, whole)) = attributes.whole else { return in_tiles(attributes, span) };
     let also = attributes.tiles.map(|tiles| tiles.span);

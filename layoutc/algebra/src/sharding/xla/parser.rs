@@ -65,8 +65,8 @@ impl<'a> ShardingParser<'a> {
         Ok((i64::try_from(value).unwrap_or(i64::MAX), span))
     }
 
-    /// Parses a positive number with its byte range. For a message, `many` is the plural noun that the number
-    /// counts, such as `tiles`.
+    /// Parses a positive number with its byte range. `many` is the plural noun that the number counts, such as `tiles`,
+    /// for a fault.
     pub(super) fn size(&mut self, many: &str) -> Result<SpannedInt, NotationFault> {
         let (value, span) = self.number("a number")?;
         if value == 0 {
@@ -76,7 +76,7 @@ impl<'a> ShardingParser<'a> {
         Ok((value, span))
     }
 
-    /// Parses one or more entries separated by commas, each with `entry`, and consumes the closing sign `close`, such
+    /// Parses one or more entries separated by commas with `entry`, up to and including the closing sign `close`, such
     /// as `]`. The caller has consumed the opening sign.
     pub(super) fn list<T>(
         &mut self,
@@ -129,8 +129,7 @@ impl<'a> ShardingParser<'a> {
     }
 }
 
-/// Checks that `count` is at most [`AXES`]. For the fault at `span`, `what` is the plural noun of an entry, such
-/// as `axes`.
+/// Fault at `span` if `count` exceeds [`AXES`]. `what` is the plural noun for the fault, such as `axes`.
 pub(super) fn few(count: usize, what: &str, span: &Span) -> Result<(), NotationFault> {
     if count <= AXES {
         return Ok(());

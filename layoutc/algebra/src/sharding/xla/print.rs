@@ -120,9 +120,9 @@ fn write_named(named: &NamedSharding, f: &mut Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// Keyword that replaces the lists of mesh axes: `replicated` if no subgroup contains a mesh axis, `unreduced` or
-/// `manual` if the subgroup of this kind contains all mesh axes as a whole. `None` otherwise, and for a sharding with
-/// `cuts`, which has an entry per tensor axis: only the list of these entries, such as `[{}, {}]`, shows the rank.
+/// Keyword that replaces the lists of mesh axes; `None` if the lists must be written. It is `replicated` if no subgroup
+/// contains a mesh axis. It is `unreduced` or `manual` if that subgroup contains all mesh axes as a whole. `None` for
+/// any sharding with `cuts`, because only their list, such as `[{}, {}]`, shows the rank.
 fn whole(named: &NamedSharding) -> Option<&'static str> {
     if !named.cuts.is_empty() {
         return None;

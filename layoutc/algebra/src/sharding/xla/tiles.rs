@@ -10,7 +10,7 @@ use crate::notation::NotationFault;
 use crate::sharding::iota::IotaOrder;
 use crate::sharding::order::DeviceOrder;
 
-/// Value of `devices=`: numbers of tiles, and the devices of the tiles.
+/// Value of `devices=`: the numbers of tiles, and the devices of the tiles in row-major order.
 pub(super) struct TileAssignment {
     /// Number of tiles along each axis. The trailing numbers may be sizes of subgroups.
     pub(super) counts: Vec<i64>,
@@ -42,8 +42,8 @@ impl ShardingParser<'_> {
         Ok(TileAssignment { counts, counts_span, order, span: start..self.cursor.at() })
     }
 
-    /// Parses an iota such as `2,2,2]T(2,1,0)` after its opening bracket. The number of its devices must be
-    /// `count`. For messages, `many` is the plural noun that `count` counts, such as `tiles`.
+    /// Parses an iota such as `2,2,2]T(2,1,0)` after its opening bracket. It must have `count` devices. `many` is the
+    /// plural noun that `count` counts, such as `tiles`, for a fault.
     pub(super) fn iota(&mut self, count: i64, many: &str) -> Result<DeviceOrder, NotationFault> {
         let start = self.cursor.at() - 1;
         let sizes = self.list("]", |parser| parser.size("devices"))?;
@@ -73,8 +73,8 @@ impl ShardingParser<'_> {
         })
     }
 
-    /// Parses the permutation of an iota with `rank` sizes, such as `T(2,1,0)`. `sizes` is the byte range of the
-    /// sizes.
+    /// Parses the permutation `T(2,1,0)` of an iota with `rank` sizes; a fault if it is missing, or is not a
+    /// permutation of `0..rank`. `sizes` is the byte range of the sizes, for a fault.
     fn transpose(&mut self, rank: usize, sizes: &Span) -> Result<Vec<usize>, NotationFault> {
         self.blank();
         let start = self.cursor.at();
@@ -109,8 +109,8 @@ impl ShardingParser<'_> {
         Ok(places)
     }
 
-    /// Parses a list of devices such as `0,1,2,3`, which must be a permutation of `0..count`. For messages,
-    /// `many` is the plural noun that `count` counts, such as `tiles`.
+    /// Parses a list of devices such as `0,1,2,3`, which must be a permutation of `0..count`. `many` is the plural noun
+    /// that `count` counts, such as `tiles`, for a fault.
     pub(super) fn devices(&mut self, count: i64, many: &str) -> Result<DeviceOrder, NotationFault> {
         self.blank();
         let start = self.cursor.at();

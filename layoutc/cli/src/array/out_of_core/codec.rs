@@ -11,21 +11,22 @@ use crate::array::{packed, part_bytes, unpacked};
 /// Format of sub-byte elements in a dense file that has one byte for each of them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UnpackedBits {
-    /// `NumPy` kind letter of the bytes in the dense file. `i`: each byte is the sign-extended value; `u`: the bit
-    /// pattern with zeros above; any other letter: both are accepted.
+    /// `NumPy` kind letter of the bytes in the dense file, which gives their format. `i`: the sign-extended value. `u`:
+    /// the bit pattern, with zeros in the higher bits. Any other letter: both formats are accepted.
     pub(crate) kind: char,
     /// Type of the sub-byte elements.
     pub(crate) dtype: Dtype,
-    /// Packing of the elements into bytes of memory.
+    /// Packing of several sub-byte elements into each byte of memory.
     pub(crate) packing: Packing,
 }
 
 /// Steps that convert the elements of a file to those in memory, or back.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ElementCodec {
-    /// Number of bytes that are reversed together in big-endian input, `None` if the input is not swapped.
+    /// Number of bytes that are reversed together in big-endian input; `None` if the input is little-endian.
     pub(crate) swap_width: Option<usize>,
-    /// Format of the bytes of the dense file if it has one byte per sub-byte element, else `None`.
+    /// Format of the bytes of a dense file that has one byte per sub-byte element; `None` if the dense file has another
+    /// format.
     pub(crate) unpacked_bits: Option<UnpackedBits>,
     /// Cast between the element type of the dense array and that of the tensor, `None` without a cast.
     pub(crate) recast: Option<Recast>,
@@ -33,8 +34,9 @@ pub(crate) struct ElementCodec {
 
 #[derive(Debug)]
 pub(crate) enum CodecError {
-    /// Byte `byte` at offset `at` of the input of [`ElementCodec::decode`], which is the index of a sub-byte element
-    /// whose value is out of range for `dtype`.
+    /// A sub-byte element whose value is out of range for its type `dtype`. The value is the byte `byte` at the offset
+    /// `at` of the input of [`ElementCodec::decode`]. The offset is also the index of the element, because an element
+    /// takes one byte there.
     Value {
         at: usize,
         byte: u8,
@@ -50,7 +52,8 @@ impl From<RunError> for CodecError {
 }
 
 impl ElementCodec {
-    /// Number of bytes that a byte swap of elements of type `descr` reverses together, `None` if none is needed.
+    /// Number of bytes of elements of the type `descr` that are reversed together to change the byte order; `None` if
+    /// the elements are little-endian already.
     pub(crate) fn swap_width_of(descr: &NpyDescr) -> Option<usize> {
         let part = part_bytes(descr);
         (descr.is_big && descr.kind != 'V' && part > 1).then_some(part)
@@ -69,8 +72,9 @@ impl ElementCodec {
         }
     }
 
-    /// Converts elements from the format of the dense file (`read`) to the format of memory. `own` receives the result
-    /// and must have its size in bytes. Returns an error for a value out of range, or if `own` has another size.
+    /// Converts elements from the format of the dense file, `read`, to the format of memory. The result is written to
+    /// `own`, which must have its size in bytes. Returns an error for a value out of range, or if `own` has another
+    /// size.
     pub(crate) fn decode(&self, read: &[u8], own: &mut [u8]) -> Result<(), CodecError> {
         let joined = match self.unpacked_bits {
             Some(UnpackedBits { kind, dtype, packing }) => {
@@ -90,9 +94,9 @@ impl ElementCodec {
         }
     }
 
-    /// Converts `elements` elements from the format of memory (`own`) to that of the dense file (`written`, which must
-    /// have the size of the result in bytes). Returns an error for a plain codec ([`Self::is_plain`]), as there is
-    /// nothing to convert.
+    /// Converts `elements` elements from the format of memory, `own`, to the format of the dense file. The result is
+    /// written to `written`, which must have its size in bytes. Returns an error for a codec without a conversion
+    /// ([`Self::is_plain`]).
     pub(crate) fn encode(
         &self,
         (own, elements): (&[u8], usize),
@@ -123,8 +127,8 @@ impl ElementCodec {
     }
 }
 
-/// Bits per element in the dense file: 8 if `spread` is `Some`, as each sub-byte element then takes one byte, else the
-/// bits of `dtype`.
+/// Bits per element in the dense file. They are 8 if `spread` is `Some`, because each sub-byte element then takes one
+/// byte, and the bits of `dtype` otherwise.
 pub(crate) fn dense_bits(dtype: Dtype, spread: Option<UnpackedBits>) -> u32 {
     if spread.is_some() { 8 } else { dtype.element_bits() }
 }

@@ -1,4 +1,4 @@
-//! Input file of a conversion, which is read in chunks and must not change meanwhile.
+//! Input file of a conversion. It is read in chunks, and a change of the file during the conversion is an error.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -15,14 +15,14 @@ use crate::command_error::CommandError;
 pub(crate) struct InputFile {
     file: File,
     path: PathBuf,
-    /// Device, inode, size and times of the file when it was opened, which reveal a change.
+    /// Text of the device, inode, size and times of the file when it was opened; a different text shows a change.
     state: String,
     /// Byte offset of the first element in the file.
     offset: u64,
 }
 
 impl InputFile {
-    /// Input file with an open handle, whose elements begin at byte `offset`.
+    /// Input file for the open handle `file`, whose elements begin at byte `offset`.
     pub(crate) fn new(file: File, path: &Path, offset: u64) -> Result<Self, CommandError> {
         let metadata = file.metadata().map_err(|error| CommandError::io("read", path, &error))?;
         // Only a hint for read-ahead.

@@ -1,4 +1,5 @@
-//! Memory limit of a conversion in bytes: the requested size, or a share of the machine's memory.
+//! Memory limit of a conversion in bytes: the size given by `--memory`, or by default a share of the memory of the
+//! machine.
 
 use std::fs;
 use std::path::Path;
@@ -28,8 +29,8 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Default memory limit in bytes: a quarter of the memory of the machine or of its control group, whichever
-/// is less, at most 1 GiB.
+/// Default memory limit in bytes: a quarter of the available memory, at most 1 GiB. The available memory is the lesser
+/// of the memory of the machine and the limit of its control group.
 pub(crate) fn default_limit() -> u64 {
     let all = [machine(), cgroup_limit()].into_iter().flatten().min();
     all.map_or(MOST, |all| all.checked_div(SHARE).unwrap_or(MOST)).clamp(LEAST, MOST)
@@ -42,8 +43,8 @@ fn machine() -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Least memory limit in bytes of the control groups (v1 and v2) of this process and those above them, `None`
-/// without a limit.
+/// Least memory limit, in bytes, of the control group of this process and of the groups that contain it (v1 and v2);
+/// `None` if no group has a limit.
 fn cgroup_limit() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/cgroup").ok()?;
     let limits = text.lines().filter_map(|line| {

@@ -35,9 +35,9 @@ pub(crate) use part_file::part_path;
 use codec::CodecError;
 use part_file::PartFile;
 
-/// Maximum memory for chunks in bytes; larger chunks make the conversion no faster.
+/// Maximum memory for chunks in bytes; a conversion with larger chunks is not faster.
 const PIECES: usize = 256 << 20;
-/// Maximum number of bytes of padding per write call, unless one fill pattern is longer.
+/// Maximum number of bytes of padding that one call writes; a longer fill pattern is written in one call.
 const FILL: usize = 64 << 10;
 
 /// Conversion of one tensor from an input file to an output file.
@@ -53,18 +53,19 @@ pub(crate) struct RelayoutJob<'a> {
     pub(crate) place: PathBuf,
     /// Header of the output file, which precedes the elements; empty for raw bytes.
     pub(crate) header: Vec<u8>,
-    /// Sizes in bytes of all elements in the input and in the output, in this order, without headers.
+    /// Pair of the sizes in bytes of all elements in the input and in the output, without headers.
     pub(crate) bytes: [u64; 2],
-    /// Order (C or Fortran) and width in bits of the elements in the dense file.
+    /// Order (C or Fortran) of the elements in the dense file, and their width in bits.
     pub(crate) file: DenseFile,
     pub(crate) codec: ElementCodec,
-    /// Bytes of the fill pattern of padding, `None` for zeros.
+    /// Bytes of the pattern that is repeated over the padding of the output, `None` for zeros.
     pub(crate) padding: Option<Vec<u8>>,
-    /// Maximum memory for chunks in bytes.
+    /// Maximum memory for the chunk buffers of the conversion, in bytes.
     pub(crate) memory: usize,
 }
 
-/// Counter of written chunks for the progress display, with a channel to the thread that syncs them.
+/// Counter of written chunks for the progress display. It also sends the size of each chunk to the thread that syncs
+/// them to disk.
 struct WrittenChunks<'a> {
     count: &'a AtomicU64,
     bytes: Sender<u64>,
@@ -79,8 +80,8 @@ impl WrittenChunks<'_> {
 }
 
 impl RelayoutJob<'_> {
-    /// Converts the tensor and puts the complete output at `place`; returns the number of chunks. On an error, the
-    /// output is unchanged.
+    /// Converts the tensor, and renames the complete output to `place`. Returns the number of chunks. On an error, a
+    /// file at `place` is unchanged.
     pub(crate) fn run(mut self, console: &Console) -> Result<u64, CommandError> {
         let unmoved = |error: RunError| relayout_error(self.tensor, &error);
         self.codec.recast =
@@ -108,7 +109,7 @@ impl RelayoutJob<'_> {
         }
     }
 
-    /// Converts all chunks, while the progress is displayed and the output is synced.
+    /// Converts all chunks. Meanwhile, other threads display the progress and sync the output to disk.
     fn all(
         &self,
         pieces: &InPieces,
@@ -144,8 +145,9 @@ impl RelayoutJob<'_> {
         })
     }
 
-    /// Syncs the output to disk each time it grew by the memory limit, so that little is left to sync at the end.
-    /// `written` delivers the size in bytes of each written chunk; returns when all its senders are dropped.
+    /// Syncs the output to disk each time that as many bytes as the memory limit are written, so that little is left to
+    /// sync at the end. `written` delivers the size in bytes of each written chunk. Returns after all senders of
+    /// `written` are dropped.
     fn sync(&self, part: &PartFile<'_>, written: &Receiver<u64>) -> Result<(), CommandError> {
         let mut bytes = 0_u64;
         while let Ok(first) = written.recv() {
@@ -163,8 +165,8 @@ impl RelayoutJob<'_> {
         relayout_error(self.tensor, error)
     }
 
-    /// Command error for a failed conversion of a chunk. `element` maps [`CodecError::Value`]'s offset in the chunk to
-    /// the index of the element in the dense file, for the message.
+    /// Command error for a failed conversion of a chunk. For [`CodecError::Value`], `element` converts the offset in
+    /// the chunk to the index of the element in the dense file, which the message contains.
     fn refused(&self, error: &CodecError, element: impl FnOnce(usize) -> u64) -> CommandError {
         match error {
             CodecError::Run(error) => self.relayout_error(error),
@@ -180,8 +182,8 @@ impl RelayoutJob<'_> {
         }
     }
 
-    /// Writes copies of the pattern `padding` to `bytes` bytes of the output, from byte offset `at` of its elements on.
-    /// `room` is a buffer that is reused between calls.
+    /// Fills `bytes` bytes of the output with copies of the pattern `padding`, from byte offset `at` of its elements
+    /// on. `room` is a buffer that is reused between calls.
     fn fill(
         &self,
         output: &File,

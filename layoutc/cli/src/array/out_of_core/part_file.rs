@@ -1,5 +1,5 @@
-//! Part file of an output that is being written: `<output>.part` beside the output, renamed when it is
-//! complete and removed otherwise. A killed run leaves it behind, and the next run replaces it.
+//! Part file of an output that is being written: `<output>.part` in the folder of the output. It is renamed to the
+//! output when it is complete, and removed otherwise. A killed run leaves it behind, and the next run replaces it.
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};

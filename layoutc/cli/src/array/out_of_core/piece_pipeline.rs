@@ -1,5 +1,5 @@
-//! Conversion of a tensor in boxes of elements, by a pipeline of three threads: read the contiguous runs of a chunk
-//! from the input, convert its elements, write its runs to the output.
+//! Conversion of a tensor in chunks that are boxes of elements. A pipeline of three threads reads the contiguous runs
+//! of a chunk from the input, converts its elements, and writes its runs to the output.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -14,20 +14,22 @@ use super::{RelayoutJob, WrittenChunks, join_thread, repeat};
 use crate::command_error::CommandError;
 use crate::interrupt;
 
-/// Number of chunk buffers for the input, and also for the output, so that two threads can work at once.
+/// Number of chunk buffers for the input, and also for the output. With two, a thread fills one buffer while the next
+/// thread empties the other.
 const BUFFERS: usize = 2;
-/// Length in bytes below which a contiguous run of the input is prefetched, because the read-ahead of the kernel does
-/// not predict short runs.
+/// Length in bytes below which a contiguous run of the input is prefetched. The read-ahead of the kernel does not
+/// predict runs that short.
 const SHORT: usize = 1 << 20;
 
-/// Chunk in the pipeline: its runs (`piece`), and its bytes (`stored`) in the format of the input or, after conversion,
-/// of the output.
+/// Chunk in the pipeline. `piece` has the contiguous runs of the chunk in the dense file and in the file of the layout.
+/// `stored` has its bytes, in the format of the input before conversion, and of the output after it.
 struct PieceBuffer {
     piece: Piece,
     stored: Vec<u8>,
 }
 
-/// Pool of free chunk buffers, which threads exchange through a channel.
+/// Channel of free chunk buffers: a thread that has emptied a buffer sends it, and a thread that fills buffers receives
+/// it.
 struct BufferPool {
     give: Sender<Vec<u8>>,
     take: Receiver<Vec<u8>>,
@@ -43,7 +45,7 @@ impl BufferPool {
     }
 }
 
-/// Conversion, chunks and output file, which the threads of the pipeline share.
+/// State that the threads of the pipeline share: the conversion, the chunks and the output file.
 struct PiecePipeline<'a> {
     job: &'a RelayoutJob<'a>,
     pieces: &'a Pieces,
@@ -84,8 +86,8 @@ impl PiecePipeline<'_> {
         }
     }
 
-    /// Sizes in bytes of a unit in the input and in the output, in this order. A unit is a group of `unit_elements`
-    /// consecutive elements, in which the runs of a chunk are measured.
+    /// Pair of the sizes in bytes of a unit in the input and in the output. A unit is a group of `unit_elements`
+    /// consecutive elements; lengths of runs are counted in units.
     fn units(&self) -> [usize; 2] {
         let elements = self.pieces.unit_elements;
         let dense = usize::try_from(self.job.file.element_bits).unwrap_or(8);
@@ -130,8 +132,8 @@ impl PiecePipeline<'_> {
         Ok(())
     }
 
-    /// Tells the kernel that the runs of a chunk shorter than [`SHORT`] will be read soon. `unit`: bytes per unit in
-    /// the input.
+    /// Tells the kernel that runs of a chunk that are shorter than [`SHORT`] will be read soon. `unit` is the number of
+    /// bytes per unit in the input.
     fn prefetch(&self, piece: &Piece, unit: usize) {
         let [runs, _] = self.sides(piece);
         for run in runs.each(unit).filter(|run| run.length < SHORT) {
@@ -139,8 +141,8 @@ impl PiecePipeline<'_> {
         }
     }
 
-    /// Converts the elements of each chunk into a buffer from `free`, returns the input buffer to `back`, and sends the
-    /// chunk to `store` for writing.
+    /// Converts the elements of each chunk from `loaded` into a buffer from `free`. Returns the input buffer through
+    /// `back`, and sends the chunk through `store` for writing.
     fn relayout_pieces(
         &self,
         loaded: &Receiver<PieceBuffer>,
@@ -211,8 +213,8 @@ impl PiecePipeline<'_> {
         encoded.map_err(|error| job.refused(&error, |at| at as u64))
     }
 
-    /// Writes the runs of each chunk to the output, and the padding that belongs to the chunk; returns the buffers to
-    /// `back`.
+    /// Writes the runs of each chunk from `stored` to the output, and the padding that belongs to the chunk. Returns
+    /// the buffers through `back`.
     fn write(
         &self,
         stored: &Receiver<PieceBuffer>,
@@ -228,7 +230,7 @@ impl PiecePipeline<'_> {
                 let bytes = stored.get(run.held..).and_then(|stored| stored.get(..run.length));
                 self.output.write_all_at(bytes.unwrap_or_default(), header + run.at)?;
             }
-            // Unwritten bytes are 0.
+            // Bytes of the output that are never written are 0.
             if let (Some(padding), Direction::Pack) = (&self.job.padding, self.job.direction) {
                 for run in piece.gaps.iter().flat_map(|gap| gap.each(unit)) {
                     self.job.fill(self.output, padding, (run.at, run.length), &mut fill)?;
@@ -244,8 +246,8 @@ impl PiecePipeline<'_> {
     }
 }
 
-/// Index in the dense file of the element at byte offset `at` of a chunk that holds the runs `runs` one after another,
-/// for units of `unit` bytes and elements of `bits` bits.
+/// Index in the dense file of the element at byte offset `at` of a chunk. The chunk holds the runs `runs` one after
+/// another, in units of `unit` bytes and elements of `bits` bits.
 fn element(runs: &Runs, (unit, bits): (usize, u32), at: usize) -> u64 {
     let run = runs.each(unit).find(|run| (run.held..run.held + run.length).contains(&at));
     let byte = run.map_or(at as u64, |run| run.at + (at - run.held) as u64);

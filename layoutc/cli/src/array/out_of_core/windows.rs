@@ -1,5 +1,5 @@
-//! Conversion of a tensor whose index map is evaluated element by element, in windows of consecutive elements of the
-//! dense array.
+//! Conversion of a tensor whose index map is evaluated for every single element. A chunk is a window of consecutive
+//! elements of the dense array.
 //!
 //! Packing scatters the elements of a window over the output. Therefore the padding is written first, in separate
 //! chunks.
@@ -25,7 +25,7 @@ fn fills(job: &RelayoutJob<'_>) -> u64 {
     if is_filled { job.bytes[1].div_ceil(FILLED) } else { 0 }
 }
 
-/// Total number of chunks of a conversion: those of padding and one per window.
+/// Total number of chunks of a conversion: the chunks of padding, and one chunk per window.
 pub(super) fn count(job: &RelayoutJob<'_>, indexed: &Indexed) -> u64 {
     fills(job) + indexed.count() as u64
 }
@@ -52,7 +52,8 @@ struct WindowBuffer {
     places: Vec<Lives>,
     /// Elements of the window in the format of the dense file.
     outer: Vec<u8>,
-    /// Elements of the window in the format of memory, empty if that is the format of the dense file.
+    /// Elements of the window in the format of memory. Empty if both formats are equal, so that `outer` is used for
+    /// both.
     own: Vec<u8>,
     span: Vec<u8>,
 }

@@ -80,8 +80,7 @@ fn faulty(error: Diagnostic, text: &str, console: &mut Console) -> CommandOutcom
     CommandOutcome::InputError
 }
 
-/// Prints the layout `written` in the notation `to`, prefixed with the notation's name if several are
-/// printed.
+/// Prints the layout `written` in the notation `to`. If `is_one_of_several`, the name of the notation precedes it.
 fn print_text(
     from: Notation,
     to: Notation,
@@ -116,8 +115,8 @@ fn print_text(
     console.result(&format!("{word}{text}\n"));
 }
 
-/// Prints `message`, the reason why the layout cannot be written in the notation `to`. Only used if several notations
-/// are requested; a single inexpressible one is an error.
+/// Prints `message`, the reason why the layout cannot be written in the notation `to`. It is used only if several
+/// notations are requested; for a single one, the reason is an error.
 fn print_inexpressible(
     from: Notation,
     to: Notation,
@@ -157,7 +156,7 @@ fn notation(word: &str) -> Result<Notation, CommandError> {
     })
 }
 
-/// Parses the extents of a shape such as `2,64,56,56`. An empty text is the shape of rank 0.
+/// Parses the text of `--shape`, such as `2,64,56,56`, to a list of extents. An empty text is the shape of rank 0.
 fn extents(text: &str) -> Result<Vec<i64>, CommandError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -195,7 +194,7 @@ fn dtype(word: &str) -> Result<Dtype, CommandError> {
     })
 }
 
-/// Parses a size such as `c16=16` to its name and value.
+/// Parses the text `NAME=VALUE` of `--set`, such as `c16=16`, to a pair of name and value.
 fn size(text: &str) -> Result<(String, i128), CommandError> {
     let parsed = text
         .split_once('=')

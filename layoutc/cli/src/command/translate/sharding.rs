@@ -77,8 +77,8 @@ fn target(word: &str) -> Result<ShardingFormat, CommandError> {
     })
 }
 
-/// Prints the sharding in the form `to`, or the reason why that form cannot express the sharding. If `count`, the
-/// number of forms to print, is not 1, the line begins with the name of the form.
+/// Prints the sharding in the form `to`, or the reason why that form cannot express it. `count` is the number of forms
+/// that are printed; if it is not 1, the line begins with the name of the form.
 fn print_form(
     args: &TranslateArgs,
     to: ShardingFormat,

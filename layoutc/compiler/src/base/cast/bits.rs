@@ -16,7 +16,7 @@ pub struct CastEvaluator {
 /// Source or destination type of a cast, with its number format.
 #[derive(Debug, Clone, Copy)]
 struct CastEndpoint {
-    /// Mask of the low bits that an element occupies in a `u64`: 0xFF for 8 bits.
+    /// Mask with a one for each bit that an element occupies in a `u64`, the low ones: 0xFF for 8 bits.
     mask: u64,
     kind: ScalarFormat,
 }
@@ -31,7 +31,7 @@ enum ScalarFormat {
 /// Number that an element's bit pattern encodes.
 #[derive(Debug, Clone, Copy)]
 enum UnpackedNumber {
-    /// NaN with its sign and its payload, left-aligned to 64 bits so that the leading bit is the quiet bit.
+    /// NaN with its sign and its payload. The payload is left-aligned to 64 bits: its leading bit is the quiet bit.
     Nan {
         negative: bool,
         payload: u64,
@@ -115,9 +115,9 @@ fn of_float(format: &FloatFormat, bits: u64) -> UnpackedNumber {
     UnpackedNumber::Finite { negative, mantissa, exponent: field - format.bias - point }
 }
 
-/// Magnitude bits, without the sign, that replace a value beyond the finite range of a float type: with
-/// [`CastMode::Round`] infinity, NaN in a type without infinity, otherwise the greatest finite value; with
-/// [`CastMode::Saturate`] the greatest finite value.
+/// Bits, without the sign, that replace a value beyond the finite range of a float type. With [`CastMode::Round`] they
+/// are infinity, NaN if the type has no infinity, or the greatest finite value if it has neither. With
+/// [`CastMode::Saturate`] they are the greatest finite value.
 pub(crate) fn overflow_bits(format: &FloatFormat, mode: CastMode) -> u64 {
     match mode {
         CastMode::Round => format.infinity.or(format.nan).unwrap_or(format.greatest),
@@ -148,7 +148,7 @@ fn to_float(format: &FloatFormat, mode: CastMode, number: UnpackedNumber) -> u64
 }
 
 /// Bit pattern, without the sign, of the float nearest to `mantissa * 2^exponent`, ties to even. A result above
-/// `format.greatest` means overflow: it encodes no value, and the caller replaces it.
+/// `format.greatest` means overflow: it encodes no value, and the caller replaces it by [`overflow_bits`].
 fn rounded(format: &FloatFormat, mantissa: u64, exponent: i32) -> u64 {
     if mantissa == 0 {
         return 0;
@@ -163,7 +163,7 @@ fn rounded(format: &FloatFormat, mantissa: u64, exponent: i32) -> u64 {
     above.saturating_mul(1 << format.mantissa_bits).saturating_add(units)
 }
 
-/// `mantissa / 2^shift`, rounded to nearest, ties to even; `shift` is at least 1.
+/// Quotient `mantissa / 2^shift`, rounded to nearest, ties to even; `shift` is at least 1.
 fn units(mantissa: u64, shift: u32) -> u64 {
     let truncated = mantissa.checked_shr(shift).unwrap_or(0);
     let Some(half) = 1_u64.checked_shl(shift - 1) else { return 0 };
@@ -183,7 +183,7 @@ fn to_integer([low, high]: [i128; 2], number: UnpackedNumber) -> u64 {
         }
         UnpackedNumber::Finite { negative, mantissa, exponent } => {
             let magnitude = match u32::try_from(exponent) {
-                // A shift by 63 exceeds every integer type; 64 bits shifted by 63 fit 128.
+                // A mantissa shifted left by 63 exceeds every integer type, and fits 128 bits.
                 Ok(up) => i128::from(mantissa).checked_shl(up.min(63)).unwrap_or(i128::MAX),
                 Err(_) => i128::from(units(mantissa, exponent.unsigned_abs())),
             };

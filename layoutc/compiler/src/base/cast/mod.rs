@@ -20,7 +20,7 @@ pub(crate) use self::bits::overflow_bits;
 /// Treatment of values that are out of the destination type's range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum CastMode {
-    /// Out-of-range values become infinite in a float type (NaN without infinities), and wrap in an integer type.
+    /// Out-of-range values become infinity in a float type (NaN if it has no infinity), and wrap in an integer type.
     Round,
     /// Out-of-range values become the nearest finite value of the destination type.
     Saturate,
@@ -48,16 +48,16 @@ pub struct Cast {
     mode: CastMode,
 }
 
-/// Error of [`Cast::new`]: one of the two types cannot be converted.
+/// Error of [`Cast::new`] for a type that layoutc cannot convert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CastError {
-    /// First of the source and destination types that cannot be converted.
+    /// Type that cannot be converted: the source type, or the destination type if the source type can be.
     pub dtype: Dtype,
 }
 
 impl Cast {
-    /// Conversion from `from` to `to`; `None` if they are equal. If both modes have the same result for the pair of
-    /// types, the mode is [`CastMode::Round`].
+    /// Conversion from `from` to `to`; `None` if the two are equal. If the mode makes no difference for the pair of
+    /// types, it is [`CastMode::Round`].
     ///
     /// # Errors
     /// [`CastError`] for vectors, complex numbers, records, `bool` and `f8e8m0fnu`.
@@ -125,8 +125,8 @@ impl Cast {
     /// range of the destination.
     pub(crate) fn never_overflows(self) -> bool {
         match (fill::format(self.from), fill::format(self.to)) {
-            // The first power of two that overflows is 2^(bias + 1); one less for formats whose bias is one greater,
-            // and more for formats without infinity.
+            // The greatest exponent of a finite value is at least `bias`. In formats whose bias is one greater than in
+            // IEEE 754 it is `bias - 1`.
             (None, Some(to)) => {
                 let greatest = if to.unsigned_zero { to.bias - 1 } else { to.bias };
                 i32::try_from(value_bits(self.from)).is_ok_and(|bits| bits <= greatest)
@@ -151,8 +151,8 @@ impl Cast {
         Self::new(Dtype::parse(from)?, Dtype::parse(to)?, mode).ok().flatten()
     }
 
-    /// Two conversions whose composition equals this one, through `f32`: `[f8e5m2 → f32, f32 → i8]` for `f8e5m2_to_i8`.
-    /// `None` if the conversion is implemented directly.
+    /// Pair of conversions, to `f32` and from `f32`, that together give the result of this one:
+    /// `[f8e5m2 → f32, f32 → i8]` for `f8e5m2_to_i8`. `None` if the conversion is implemented directly.
     pub fn decompose(self) -> Option<[Self; 2]> {
         let is_small = |scalar| is_float(scalar) && !matches!(scalar, Scalar::F32 | Scalar::F64);
         let single = Dtype { scalar: Scalar::F32, lanes: 1 };

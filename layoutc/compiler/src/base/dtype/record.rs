@@ -57,7 +57,8 @@ impl Field {
     }
 }
 
-/// Contents of a record type, stored once for each `text`. Sizes and alignments are in bytes.
+/// Contents of a record type, stored once for each text: its fields, size, alignment and text. Size and alignment are
+/// in bytes.
 #[derive(Debug)]
 struct RecordLayout {
     fields: Vec<Field>,
@@ -97,12 +98,12 @@ pub enum RecordError {
 }
 
 impl Record {
-    /// Record with the fields `wanted`, in this order. Its alignment is the greatest of `align` and the fields'
-    /// alignments, in bytes, and its size is rounded up to a multiple of it. With `high_first`, the first of the
-    /// sub-byte elements in a byte occupies the high bits.
+    /// Record with the fields `wanted`, in this order. Its alignment in bytes is the greatest of `align` and the
+    /// alignments of the fields, and its size is rounded up to a multiple of this alignment. With `high_first`, the
+    /// first of the elements that share a byte is in the high bits.
     ///
     /// # Errors
-    /// [`RecordError`] if a field or the record does not end at a byte boundary or the record is too large.
+    /// [`RecordError`] if a field or the record does not end at a byte boundary, or the record is too large.
     pub fn new(
         wanted: &[FieldSpec],
         align: Option<u32>,
@@ -179,7 +180,7 @@ impl Record {
         ends.zip(next).map(|(end, next)| (end, next.saturating_sub(end))).filter(|gap| gap.1 > 0)
     }
 
-    /// Text of the record as in a manifest: `{ d f16; q u4 32 }`, then its alignment and `high-first` if set.
+    /// Text of the record as in a manifest: `{ d f16; q u4 32 }`. Its alignment and `high-first` follow, each if set.
     pub fn text(self) -> &'static str {
         &self.0.text
     }
@@ -225,7 +226,8 @@ fn text(fields: &[FieldSpec], align: Option<u32>, high_first: bool) -> String {
     text
 }
 
-/// Record with the contents `parts`: the existing one with the same text, otherwise a new one, which is never freed.
+/// Record type with the contents `parts`. An existing record with the same text is returned; otherwise a new one is
+/// stored, and never freed.
 fn interned(parts: RecordLayout) -> Record {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(record) = known.get(&parts.text) {

@@ -5,8 +5,9 @@ use super::{FillError, bits, default_fill};
 use crate::base::dtype::Scalar;
 use crate::base::dtype::record::{Field, Record};
 
-/// Bytes of one record element whose fields all have the fill value; gaps between fields and all bytes for
-/// [`Fill::Nothing`] are 0. In a field type without a zero, 0 becomes the least value of the type.
+/// Bytes of one element of the type `record` in which every field has the fill value. The bytes of gaps between fields
+/// are 0, as are all bytes for [`Fill::Nothing`]. In a field whose type has no zero, the fill value 0 becomes the least
+/// value of the type.
 ///
 /// # Errors
 /// [`FillError`] if the type of a field cannot represent the value.
@@ -40,7 +41,7 @@ pub(super) fn bytes(record: Record, fill: Fill) -> Result<Vec<u8>, FillError> {
     Ok(bytes)
 }
 
-/// First field of a record whose type cannot represent the fill value; `None` if all can.
+/// First field of a record whose element type cannot represent the fill value; `None` if the types of all fields can.
 pub(crate) fn first_unrepresentable(record: Record, fill: Fill) -> Option<&'static Field> {
     record.fields().iter().find(|field| of_field(field, fill).is_err())
 }

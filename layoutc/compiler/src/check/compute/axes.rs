@@ -39,9 +39,9 @@ struct ExtentSource<'a> {
 }
 
 impl AxisInference<'_> {
-    /// (Axes of the statement with their extents, number of axes on the left): the axes on the left come first, then
-    /// the reduced ones. `shape` is the target if the tensor table has it, `None` for an intermediate that no statement
-    /// has written yet.
+    /// Pair `(axes, written)`: `axes` are all axes of the statement with their extents, `written` is the number of
+    /// those on the left. The axes on the left come first, then the reduced ones. `shape` is the target of the
+    /// statement; `None` for an intermediate that no statement has written yet.
     pub(super) fn infer(&self, shape: Option<&KernelTensor>) -> CheckResult<(Vec<Axis>, usize)> {
         self.written(shape)?;
         let left = self.left();
@@ -78,8 +78,8 @@ impl AxisInference<'_> {
         self.program.fault(self.source, code, message, span)
     }
 
-    /// Checks that the axes on the left are distinct and have no name of a const or symbol, and that the left side has
-    /// as many axes or indices as the target `shape`; with `None`, the number is not checked.
+    /// Checks the left side of the statement. Its axes must be distinct, and have no name of a const or symbol. It must
+    /// have as many axes or indices as the target `shape`; with `None`, the number is not checked.
     fn written(&self, shape: Option<&KernelTensor>) -> CheckResult<()> {
         let line = self.source.line;
         let mut errors = Vec::new();
@@ -121,7 +121,8 @@ impl AxisInference<'_> {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// Axes on the left of the statement in the order of the text, each with its first byte range.
+    /// Pairs (axis, byte range of its first occurrence), one for each axis on the left of the statement, in textual
+    /// order.
     fn left(&self) -> Vec<(String, StatementSpan)> {
         let Some(index) = &self.source.line.scatter else {
             let axes = self.source.line.axes.iter();
@@ -137,7 +138,8 @@ impl AxisInference<'_> {
         found
     }
 
-    /// Axes that occur only on the right of the statement, in the order of the text, each with its first byte range.
+    /// Pairs (axis, byte range of its first occurrence), one for each axis that occurs only on the right of the
+    /// statement, in textual order. `left` has the axes on the left.
     fn reduced(&self, left: &[(String, StatementSpan)]) -> Vec<(String, StatementSpan)> {
         let mut found: Vec<(String, StatementSpan)> = Vec::new();
         for node in self.source.line.value.nodes() {
@@ -146,8 +148,9 @@ impl AxisInference<'_> {
         found
     }
 
-    /// Adds to `found` the axes that the node names without its child values, as a name or in an index that reads no
-    /// element, each with its first byte range in the statement. Axes that `left` or `found` already has are not added.
+    /// Adds the axes that occur in one node of a value, not in the values below it, to `found`. They occur as a name,
+    /// or in an index of a read that is arithmetic on axes. Each axis is added once, with the byte range of its first
+    /// occurrence in the statement, and only if neither `left` nor `found` has it.
     fn add_node(
         &self,
         node: &ValueAst,
@@ -166,8 +169,9 @@ impl AxisInference<'_> {
         }
     }
 
-    /// Adds to `found` the axes of an index that reads no element, each with its first byte range in the statement;
-    /// nothing for an index that reads one. Axes that `left` or `found` already has are not added.
+    /// Adds the axes in an index to `found` if the index is arithmetic on axes; an index that reads an element adds
+    /// nothing. Each axis is added once, with the byte range of its first occurrence in the statement, and only if
+    /// neither `left` nor `found` has it.
     fn add_index(
         &self,
         text: &IndexText,
@@ -198,9 +202,14 @@ impl AxisInference<'_> {
         !is_known && !is_broken && axes.all(|(known, _)| known != name)
     }
 
-    /// Extent of the axis `name`, from the first of these that has it: `own`, the extent in the target; the axis's
-    /// `range`; the reads with the axis alone as an index; if `place` is `Some`, later statements that read the target,
-    /// whose axis `place` is `name`. `Err` if none has it, or two of one kind differ.
+    /// Extent of the axis `name`, from the first of these sources that exists:
+    /// 1. `own`, the extent that the axis has in the target;
+    /// 2. the `range` of the axis;
+    /// 3. the reads in which the axis alone is an index;
+    /// 4. if `place` is `Some`, the later statements that read the target: `name` is its axis at this position.
+    ///
+    /// `Err` if there is no source, if the range differs from `own`, or if two reads or two later statements give
+    /// different extents.
     fn extent(
         &self,
         name: &str,
@@ -274,7 +283,8 @@ impl AxisInference<'_> {
         if self.is_silent() { Vec::new() } else { vec![self.unbound(name, span)] }
     }
 
-    /// True if the statement reads an invalid tensor, which has been reported.
+    /// True if the statement reads an invalid tensor, which has been reported. An axis without a known extent then gets
+    /// no error of its own.
     fn is_silent(&self) -> bool {
         let mut known =
             self.source.line.reads().filter_map(|read| self.program.names.get(&read.tensor.name));
@@ -327,8 +337,9 @@ impl AxisInference<'_> {
         self.with_suggestion(name, error).help(help)
     }
 
-    /// Greatest extent of the axis `name` with which all reads stay in bounds; `None` if an extent that it depends on
-    /// is not constant, or if the extent would be less than 1 or at least [`MAX_DERIVED_EXTENT`].
+    /// Greatest extent of the axis `name` with which every index that contains it stays in bounds. `None` if no index
+    /// contains it, if an extent that the bounds depend on is not constant, or if the result would be less than 1 or at
+    /// least [`MAX_DERIVED_EXTENT`].
     fn greatest_extent(&self, name: &str) -> Option<i128> {
         let mut greatest: Option<i128> = None;
         for read in self.source.line.reads() {
@@ -355,9 +366,9 @@ impl AxisInference<'_> {
         greatest.filter(|extent| (1..MAX_DERIVED_EXTENT).contains(extent))
     }
 
-    /// Least and greatest value of an index expression, both inclusive, if the axis `own.0` has the extent `own.1`.
-    /// `None` if another axis has a symbolic or unknown extent, on overflow, and for operators other than `+`, `-`, and
-    /// `*` and `//` by a constant.
+    /// Least and greatest value of an index expression, both inclusive. `own` is a pair (name of an axis, extent to
+    /// assume for this axis). `None` if another axis has a symbolic or unknown extent, on overflow, and for operators
+    /// other than `+`, `-`, `*` by a constant of at least 0, and `//` by a constant of at least 1.
     fn index_bounds(&self, ast: &IndexAst, own: (&str, i128)) -> Option<(i128, i128)> {
         let (a, b) = match &ast.kind {
             IndexKind::Int(value) => return Some((*value, *value)),
@@ -400,8 +411,9 @@ impl AxisInference<'_> {
         own.or_else(|| self.sources(name).first()?.extent.as_const())
     }
 
-    /// Returns `error`, about the unknown axis `name`, with a suggestion: to index the tensor `name` if there is one,
-    /// otherwise the most similar axis on the left, const or symbol; none if no name is similar.
+    /// Returns `error`, about the unknown axis `name`, with a suggestion. If a tensor has the name `name`, it suggests
+    /// to index the tensor. Otherwise it suggests the most similar name of an axis on the left, const or symbol, if one
+    /// is similar.
     fn with_suggestion(&self, name: &str, error: Diagnostic) -> Diagnostic {
         if self.program.could_read(name) {
             return error.help(format!("write `{name}[…]` to read an element of the tensor"));

@@ -1,5 +1,5 @@
-//! Proofs that an expression over the axes of a statement is at least 0 in every iteration: proven, refuted by a
-//! witness, or unknown.
+//! Proofs that an expression over the axes of a statement is at least 0 in every iteration. The result is one of three:
+//! proven, refuted by a witness, or unknown.
 
 use std::cell::Cell;
 
@@ -76,9 +76,9 @@ impl StatementDomain<'_> {
         if all && !depends { ClaimResult::Holds } else { ClaimResult::Unknown }
     }
 
-    /// Values of all symbols, by position, at which to evaluate an expression, one vector for each combination. With
-    /// `depends` (the expression depends on symbols) the first [`TRIED_SYMBOLS`] have their least and their greatest
-    /// value, the others their least; otherwise a single vector of least values.
+    /// Assignments of values to all symbols, by position, at which an expression is evaluated. If the expression
+    /// `depends` on symbols, the first [`TRIED_SYMBOLS`] symbols take their least and their greatest value in all
+    /// combinations, and the others their least value. Otherwise there is one assignment, of the least values.
     fn assignments(&self, depends: bool) -> Vec<Vec<i128>> {
         let ends = |symbol: &Symbol| {
             let multiple = symbol.multiple.max(1);
@@ -98,9 +98,11 @@ impl StatementDomain<'_> {
     }
 }
 
-/// First iteration at which `expr` is negative (`None` if none was found), and true if every iteration was evaluated
-/// without an error. Only the axes `mentioned` vary, the others keep their index in `at`; with too many iterations,
-/// only the corners of the domain are evaluated. `in_all` counts down the evaluations left to the statement.
+/// Pair `(witness, complete)`: `witness` is the first iteration at which `expr` is negative, `None` if none was found.
+/// `complete` is true if `expr` was evaluated without an error at every iteration, unless a witness ended the search
+/// earlier. Only the axes `mentioned` vary; the others keep their index in `at`. If there are too many iterations,
+/// `expr` is evaluated at the corners of the domain only. `in_all` counts down the evaluations that the statement has
+/// left.
 fn walk(
     expr: &Expr,
     mentioned: &[usize],

@@ -1,4 +1,4 @@
-//! Bracket nesting depth of a value in generated code, which compilers limit.
+//! Nesting depth of the brackets in the generated code of a value. Compilers limit this depth.
 
 use super::value::InferredValue;
 use crate::model::compute::{Arithmetic, TypedExpr, TypedExprKind};

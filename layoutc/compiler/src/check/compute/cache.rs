@@ -1,5 +1,5 @@
-//! Checks cache directives, `cache A at=k_outer`: finds the statements that use the tensor inside the loop, and makes a
-//! tensor of the cached tile.
+//! Checks of cache directives, `cache A at=k_outer`: finds the statements that use the tensor A inside the loop
+//! `k_outer`, and makes a tensor in the shape of the cached tile.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,19 +20,19 @@ use crate::model::{Spanned, Tensor};
 /// Cache directives of an instance, or of its kernel if the instance has none.
 pub(super) struct CacheDirectives<'a> {
     items: &'a [CacheItem],
-    /// Index of the file in whose scope names in the directives are resolved.
+    /// Position, among the loaded manifests, of the manifest in whose scope names in the directives are resolved.
     home: usize,
     file: Arc<str>,
 }
 
 impl<'a> CacheDirectives<'a> {
-    /// Cache directives in the file `file`, which has the index `home`.
+    /// Cache directives in the manifest with the path `file` and the position `home` among the loaded manifests.
     pub(super) fn new(items: &'a [CacheItem], home: usize, file: &Arc<str>) -> Self {
         Self { items, home, file: Arc::clone(file) }
     }
 
-    /// Cache directives of `instance` if it has any, otherwise those of the kernel of `program`. `own` is the index of
-    /// the instance's manifest, `file` its path.
+    /// Cache directives of `instance` if it has any, otherwise those of the kernel of `program`. `own` is the position
+    /// of the instance's manifest among the loaded manifests, `file` the path of that manifest.
     pub(super) fn of(
         program: &'a KernelLowering<'_>,
         instance: Option<&'a InstanceItem>,
@@ -44,7 +44,8 @@ impl<'a> CacheDirectives<'a> {
         }
     }
 
-    /// Tile caches of each statement, in the order of the statements, and warnings.
+    /// Pair `(caches, warnings)`: `caches` has the tile caches of each statement, by the position of the statement in
+    /// the kernel.
     ///
     /// # Errors
     /// All faults of the directives.
@@ -102,8 +103,8 @@ impl<'a> CacheDirectives<'a> {
         Diagnostic::error(Code::KernelCache, message, FileSpan::new(&self.file, span.clone()), "")
     }
 
-    /// Tensor that a cache directive names: an operand or a stored intermediate with elements of at least one byte. Any
-    /// other is an error.
+    /// Buffer that the cache directive `item` names. `Err` unless it is an operand or a stored intermediate, with
+    /// elements of at least one byte.
     pub(super) fn buffer(
         &self,
         program: &KernelLowering<'_>,
@@ -131,9 +132,10 @@ impl<'a> CacheDirectives<'a> {
         Ok(buffer)
     }
 
-    /// Tile cache of the directive `item` on `buffer` in `statement`, with warnings about the tile's tensor; `None` for
-    /// a scatter, or if the statement does not use `buffer` inside the loop. `cached_loops` are the loops of all cache
-    /// directives of the kernel. `Err` if the tile has no constant size, or the statement reads and writes `buffer`.
+    /// Tile cache of the directive `item` on `buffer` in `statement`, with the warnings about the layout of the tile.
+    /// `None` for a scatter, or if the statement does not use `buffer` inside the loop that the directive names.
+    /// `cached_loops` are the loops of all cache directives of the kernel. `Err` if the tile has no constant size or an
+    /// invalid layout, or if the statement reads and writes `buffer`.
     fn cache(
         &self,
         program: &KernelLowering<'_>,
@@ -154,7 +156,7 @@ impl<'a> CacheDirectives<'a> {
         self.tile(program, (item, buffer), &extents).map(Some)
     }
 
-    /// Refuses a cache of a tensor that `statement` both reads and writes.
+    /// Error if `statement` both reads and writes `buffer`, which the directive `item` caches.
     pub(super) fn refuse_read_and_written(
         &self,
         statement: &Statement,
@@ -168,8 +170,8 @@ impl<'a> CacheDirectives<'a> {
         Err(vec![self.fault(&item.tensor.span, message).help("remove its cache")])
     }
 
-    /// Tile cache of the directive `item` on `buffer`, with the extents `extents` by axis, in elements; and warnings
-    /// about the tile's tensor.
+    /// Tile cache of the directive `item` on `buffer`, with the warnings about the layout of the tile. `extents` are
+    /// the extents of the tile, in elements, one for each axis of the buffer's tensor.
     pub(super) fn tile(
         &self,
         program: &KernelLowering<'_>,

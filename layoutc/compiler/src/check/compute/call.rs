@@ -108,8 +108,9 @@ impl ValueBuilder<'_> {
         Err(error.into())
     }
 
-    /// Text of the equivalent `ours` (see [`ELSEWHERE`]) with the arguments in place of its variables; `ours` itself if
-    /// their numbers differ.
+    /// Text of `ours`, an equivalent from [`ELSEWHERE`], with the arguments in place of its variables:
+    /// `select(condition, a, b)` becomes `select(m, 0, x)` for the arguments `m`, `0` and `x`. `ours` itself if the
+    /// number of arguments is not the number of its variables.
     fn filled(&self, ours: &str, arguments: &[ValueAst]) -> String {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let mut words: Vec<&str> = Vec::new();
@@ -214,8 +215,8 @@ impl ValueBuilder<'_> {
         })
     }
 
-    /// Value of a `select` between the numbers `a` and `b`: in `i32`, or in `i64` if either does not fit `i32`.
-    /// `select` builds the value from both literals.
+    /// Value of a `select` between two integer literals, each given as a pair (number, syntax): `i32` if both numbers
+    /// fit `i32`, otherwise `i64`. `select` builds the value from the two typed literals.
     fn selected_numbers(
         &self,
         (a, a_ast): (i128, &ValueAst),
@@ -274,8 +275,8 @@ impl ValueBuilder<'_> {
         Ok(kind(value))
     }
 
-    /// Infers a cast to the type `ty`. A narrow type such as `f16` rounds the value, which then has the type of its
-    /// arithmetic again (`f32`).
+    /// Infers a cast to the type `ty`. A cast to a narrow type such as `f16` only rounds the value: the result has the
+    /// type in which kernels compute on `f16`, which is `f32`.
     fn cast_into(&self, ty: Scalar, argument: &ValueAst) -> CheckResult<InferredValue> {
         let wide = arithmetic_scalar(ty).unwrap_or(ty);
         let value = match self.infer(argument)? {

@@ -1,5 +1,5 @@
-//! Checks complete schedules, `schedule machine=avx512 { … }`: each becomes a [`StatementSchedule`] of the statement that
-//! it names, and the planner verifies that it can be followed.
+//! Checks complete schedules, `schedule machine=avx512 { … }`: each becomes a [`StatementSchedule`] of the statement
+//! that it names, and the planner verifies that the statement allows the schedule.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::manifest::syntax::{
 use crate::model::compute::{Fuse, LoopStep, Split, Statement, StatementSchedule};
 
 /// Checks the complete schedules of an instance, or those of its kernel if the instance has none, and adds them to the
-/// statements of `program`. `instance` has the item, the path and index of its file, and the scope of its names.
-/// Returns warnings.
+/// statements of `program`. `instance` is the tuple (item, path of its manifest, position of this manifest among the
+/// loaded ones, scope of its names); `None` for a kernel without operands. Returns warnings.
 ///
 /// # Errors
 /// All faults of the schedules.
@@ -51,11 +51,11 @@ pub(super) fn check(
     if errors.is_empty() { Ok(warnings) } else { Err(errors) }
 }
 
-/// File of the complete schedules of a kernel or an instance.
+/// Manifest in which complete schedules are written, with the scope that resolves the names in them.
 #[derive(Clone, Copy)]
 struct ScheduleBlock<'a> {
     file: &'a Arc<str>,
-    /// Index of the file.
+    /// Position of the manifest among the loaded manifests.
     home: usize,
     scope: &'a ManifestScope,
 }
@@ -66,7 +66,7 @@ impl ScheduleBlock<'_> {
         vec![Diagnostic::error(Code::KernelSchedule, message, place, "").help(help)]
     }
 
-    /// Position of the statement that a schedule names.
+    /// Position, in the list of the program's statements, of the statement that the schedule `item` is for.
     fn position(
         &self,
         program: &KernelLowering<'_>,

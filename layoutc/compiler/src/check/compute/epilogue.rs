@@ -1,6 +1,6 @@
-//! Fusion of a reduction with the statement after it: if that reads each reduced value at its own element, as a bias, an
-//! activation or a conversion of the element type does, it becomes the epilogue of the reduction, and the intermediate
-//! needs no memory.
+//! Fusion of a reduction with the next statement. It applies if the next statement reads each reduced value only at the
+//! element that it writes, as a bias, an activation or a conversion of the element type does. That statement then
+//! becomes the epilogue of the reduction, and the intermediate between the two needs no memory.
 
 use std::convert::Infallible;
 
@@ -15,9 +15,9 @@ use crate::model::compute::{
     TypedExprKind,
 };
 
-/// Fuses all pairs of statements of `program` that can be fused. `directives` are those of the kernel and the instance: a
-/// pair with a cache of the intermediate or of a tensor that only the second statement reads, or with a directive for a
-/// loop that the fused statement would not have, is not fused.
+/// Fuses each reduction in `program` with the next statement where [`fused`] allows it. `directives` are those of the
+/// kernel and of the instance. A pair stays apart if a directive caches the intermediate or a tensor that only the
+/// second statement reads, or names a loop that the fused statement does not have.
 pub(super) fn fuse(program: &mut KernelLowering<'_>, directives: &Directives<'_>) {
     let mut first = 0;
     while first + 1 < program.statements.len() {
@@ -31,13 +31,13 @@ pub(super) fn fuse(program: &mut KernelLowering<'_>, directives: &Directives<'_>
     }
 }
 
-/// Names in the directives of a kernel and an instance.
+/// Names that occur in the schedule directives of a kernel and of an instance.
 pub(super) struct Directives<'a> {
-    /// Tensors with a cache.
+    /// Names of the tensors that `cache` directives cache.
     cached: Vec<&'a str>,
-    /// Loops that directives outside of complete schedules name.
+    /// Names of the loops that directives outside of complete schedules refer to.
     loops: Vec<&'a str>,
-    /// Loops that `fuse` makes.
+    /// Names of the new loops of `fuse` directives.
     fused: Vec<&'a str>,
 }
 
@@ -61,8 +61,8 @@ impl<'a> Directives<'a> {
     }
 }
 
-/// Statement that executes the statements at positions `first` and `first + 1`, and the intermediate that it replaces;
-/// `None` if they cannot be fused.
+/// Pair `(statement, local)`: `statement` executes the statements at the positions `first` and `first + 1`, and `local`
+/// is the position of the intermediate that is no longer needed. `None` if the two statements cannot be fused.
 fn fused(
     program: &KernelLowering<'_>,
     first: usize,
@@ -112,7 +112,7 @@ fn fused(
     if reduced.iter().any(|axis| names.clone().any(|name| name == axis.name)) {
         return None;
     }
-    // Parts of a split loop have suffixes.
+    // A split of the loop `k` gives the loops `k_outer` and `k_inner`, which may be split again.
     let is_loop = |name: &str| {
         let mut wholes = std::iter::successors(Some(name), |name| {
             name.strip_suffix("_outer").or_else(|| name.strip_suffix("_inner"))
@@ -170,13 +170,13 @@ fn remove(program: &mut KernelLowering<'_>, local: usize) {
     }
 }
 
-/// Rewriter of values.
+/// Rewriter of typed expressions that replaces index expressions, reads and buffers, each by a function of its own.
 struct ValueRewriter<'a> {
-    /// Index expression that replaces another.
+    /// Function that returns the index expression to write in place of the given one.
     index: &'a dyn Fn(&Expr) -> Expr,
-    /// Operation that replaces a read; `None`: the read stays.
+    /// Function that returns the operation to write in place of the given read; `None`: the read stays.
     read: &'a dyn Fn(&ElementRead) -> Option<TypedExprKind>,
-    /// Buffer that replaces another.
+    /// Function that returns the buffer to read in place of the given one.
     buffer: &'a dyn Fn(BufferRef) -> BufferRef,
 }
 

@@ -6,8 +6,9 @@ use super::statement_syntax::{ReadAst, StatementAst};
 use super::tensor_table::TensorTable;
 use crate::base::diagnostic::FileSpan;
 
-/// Sources of the extents of an intermediate's axes: the later statements, the tensors with a known shape (`names`),
-/// and the declared ranges as (name of the axis, exclusive bound, location).
+/// Sources from which the extents of an intermediate's axes are inferred: the later statements `lines`, the tensors
+/// with a known shape `names`, and the declared `ranges`. A range is a tuple (name of the axis, exclusive upper bound,
+/// location).
 #[derive(Clone, Copy)]
 pub(super) struct ExtentInference<'a> {
     /// Statements after the one that writes the intermediate, in textual order.
@@ -23,8 +24,9 @@ pub(super) struct ReaderExtent {
 }
 
 impl ExtentInference<'_> {
-    /// Extents that later statements give to axis `place` of the intermediate `tensor`: one or more for each read whose
-    /// index there is an axis alone, such as `i` in `T[i, j + 1]` for place 0. Empty if no read determines the extent.
+    /// Extents that later statements give to the axis at position `place` of the intermediate `tensor`. A read of
+    /// `tensor` gives extents if its index at `place` is an axis alone, such as `i` in `T[i, j + 1]` for `place` 0:
+    /// those that the reading statement gives to the axis. Empty if there are none.
     pub(super) fn extents(self, tensor: &str, place: usize) -> Vec<ReaderExtent> {
         let mut found = Vec::new();
         let mut rest = self;
@@ -38,9 +40,10 @@ impl ExtentInference<'_> {
         found
     }
 
-    /// Extents of the axis `axis` of the statement `line`, from the first of these that exists: its range, its place in
-    /// the target, its reads of tensors other than `without` (the intermediate whose extent is inferred). `self.lines`
-    /// are the statements after `line`. Empty if none determines it.
+    /// Extents of the axis `axis` in the statement `line`, from the first of these that exists: the range of the axis;
+    /// the position of the axis in the target; the reads in which it is an index alone, except reads of `without`, the
+    /// intermediate whose extent is inferred. `self.lines` are the statements after `line`. Empty if none of them
+    /// determines the extent.
     fn in_line(self, line: &StatementAst, axis: &str, without: &str) -> Vec<ReaderExtent> {
         if let Some((_, extent, _)) = self.ranges.iter().find(|(name, ..)| name == axis) {
             return vec![ReaderExtent { extent: extent.clone(), label: format!("range {axis}") }];

@@ -1,5 +1,5 @@
-//! Inference of data-dependent indices: `table[ids[t], d]`, `cache[slot[t], h]`. Each index is a 64-bit integer, which
-//! is proven in bounds from the declared range of the elements or from their type; otherwise the generated kernel
+//! Inference of data-dependent indices: `table[ids[t], d]`, `cache[slot[t], h]`. Each is a 64-bit integer. It is proven
+//! in bounds from the declared range of the elements that it reads, or from their type; otherwise the generated kernel
 //! checks it.
 
 use layoutc_algebra::expr::Expr;
@@ -18,7 +18,7 @@ use crate::model::compute::{BufferRef, DataIndex, Gather, TypedExpr, TypedExprKi
 /// Maximum nesting depth of gathers: `a[b[c[t]]]` has depth 2. A deeper one is an error.
 const MOST_NESTED: usize = 8;
 
-/// Treatment of an index over axes and symbols that is not proven in bounds.
+/// Treatment of an index of a gather or scatter that consists of axes and symbols, and that is not proven in bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BoundsPolicy {
     /// The index is accepted, and the generated kernel checks it.
@@ -28,9 +28,9 @@ pub(super) enum BoundsPolicy {
 }
 
 impl ValueBuilder<'_> {
-    /// Infers the gather `read` (a read with data-dependent indices) of the tensor `known`. With `other`, the syntax
-    /// and the inferred value after `??`, elements out of bounds have that value. With `None` they have the value 0,
-    /// and an index over axes and symbols alone must be proven in bounds.
+    /// Infers the gather `read`, a read with data-dependent indices, of the tensor `known`. `other` is the pair
+    /// (syntax, inferred value) of the value after `??`, which stands for elements out of bounds. If it is `None`, such
+    /// elements are 0, and an index of axes and symbols alone must be proven in bounds.
     pub(super) fn gather(
         &self,
         read: &ReadAst,
@@ -65,10 +65,10 @@ impl ValueBuilder<'_> {
     }
 
     /// Indices of a gather or scatter of the tensor `known`, inferred from `texts`, one for each axis of the tensor:
-    /// `ids[t]` and `d` for `table[ids[t], d]`. `span` is the byte range of the whole access in the statement. The
-    /// generated kernel checks data-dependent indices that are not proven in bounds; `leaving` is the treatment of the
-    /// other indices. `Err` for an index that is refused or no integer, and for a data-dependent index that is out of
-    /// bounds in every iteration.
+    /// `ids[t]` and `d` for `table[ids[t], d]`. `span` is the byte range of the access in the statement. The generated
+    /// kernel checks each data-dependent index that is not proven in bounds; `leaving` is the treatment of other
+    /// indices that are not proven. `Err` for an index that is refused or is no integer, and for a data-dependent index
+    /// that is out of bounds in every iteration.
     pub(super) fn access(
         &self,
         texts: &[IndexText],
@@ -118,9 +118,9 @@ impl ValueBuilder<'_> {
         self.mistyped(message, &ast.span, help)
     }
 
-    /// Infers the index `expr` over axes and symbols of a gather or scatter. The tuple is (the tensor, its axis that is
-    /// indexed, byte range of the access in the statement); `leaving` decides if an index that is not proven in bounds
-    /// is accepted.
+    /// Infers `expr`, an index of a gather or scatter that consists of axes and symbols; `text` is its text. The tuple
+    /// is (the tensor that is accessed, the axis that is indexed, byte range of the access in the statement). `leaving`
+    /// is the treatment of an index that is not proven in bounds.
     fn on_axes(
         &self,
         expr: &Expr,

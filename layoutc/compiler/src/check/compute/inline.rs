@@ -32,8 +32,8 @@ impl From<ExprError> for InlineError {
     }
 }
 
-/// Rewriter of an intermediate's value: replaces the axes of the intermediate by the index of the read that it
-/// replaces.
+/// Rewriter that inlines the value of an intermediate at one read of the intermediate: with `T[j] = A[j] + 1`, the read
+/// `T[i + 1]` becomes `A[i + 1] + 1`.
 pub(super) struct ValueInliner<'a> {
     domain: StatementDomain<'a>,
     /// Expressions over the axes of `domain`, which replace axis 0, 1, … of the intermediate.
@@ -55,7 +55,7 @@ impl<'a> ValueInliner<'a> {
         Self { domain, index, shapes, left }
     }
 
-    /// Copy of the intermediate's value `built` in which `index[k]` replaces axis k.
+    /// Copy of the intermediate's value `built`, in which `index[k]` replaces axis k of the intermediate.
     pub(super) fn inline(&self, built: &InferredValue) -> Result<InferredValue, InlineError> {
         let whole = |value| self.at_depth(value, 0);
         Ok(match built {
@@ -114,8 +114,9 @@ impl<'a> ValueInliner<'a> {
         Ok(Gather { buffer: gather.buffer, index, outside })
     }
 
-    /// Boundary condition of the rewritten read of `buffer` at `index`, without the axes and sides that are proven in
-    /// bounds for the new index; `None` if all are. `depth` is the depth of the read in the inlined value.
+    /// Boundary condition of a read of `buffer` after inlining has replaced its index by `index`. `outside` is the
+    /// condition before; it loses the axes along which `index` is proven to be at least 0 (`below`) or less than the
+    /// extent (`beyond`). `None` if no axis is left. `depth` is the depth of the read in the inlined value.
     fn outside(
         &self,
         outside: &BoundaryCondition,

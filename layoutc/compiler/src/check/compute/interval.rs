@@ -19,7 +19,8 @@ impl ValueBuilder<'_> {
         self.exact(value).filter(fits).unwrap_or([low, high])
     }
 
-    /// Interval of the mathematical result of the last operation, before it wraps to its type; `None` if unknown.
+    /// Interval of the result of the operation at the root of `value` in exact arithmetic, before the result wraps to
+    /// its type; `None` if no interval is known.
     fn exact(&self, value: &TypedExpr) -> Option<ValueInterval> {
         let of = |value: &TypedExpr| is_integer(value.ty).then(|| self.interval(value));
         Some(match &value.kind {
@@ -77,9 +78,9 @@ impl ValueBuilder<'_> {
             && last.is_ok_and(|last| facts.proves_ge(&last, &expr) == Ok(true))
     }
 
-    /// Index expression equal to an integer value, in which `Var::Storage(n)` stands for the n-th element that the
-    /// value reads. Adds the bounds of these variables to `facts`, and their number to `elements`; on failure, possibly
-    /// those of some. `None` if no index expression equals the value, or its arithmetic may wrap.
+    /// Index expression that is equal to the integer `value`; `Var::Storage(n)` stands for the n-th element that the
+    /// value reads. The bounds of these variables are added to `facts`, and their number to `elements`. `None` if an
+    /// operation has no index expression, or its result may wrap; `facts` and `elements` may then have changed.
     fn expr(&self, value: &TypedExpr, facts: &mut Facts, elements: &mut u32) -> Option<Expr> {
         let expr = match &value.kind {
             TypedExprKind::Integer(number) => Expr::constant(*number),
@@ -113,8 +114,9 @@ fn hull(a: ValueInterval, b: ValueInterval) -> ValueInterval {
     [a[0].min(b[0]), a[1].max(b[1])]
 }
 
-/// Interval of `x op y`, without wrapping, for x in `a` and y in `b`. `None` on overflow of 128 bits, for a quotient or
-/// remainder whose divisor may be below 1, and for operators without a rule, such as division of floats.
+/// Interval of `x op y` in exact arithmetic, for x in `a` and y in `b`. `None` if a bound overflows 128 bits, for a
+/// quotient or remainder whose divisor may be below 1, and for operators without a rule, such as the division of
+/// floats.
 fn operated(op: Arithmetic, a: ValueInterval, b: ValueInterval) -> Option<ValueInterval> {
     let ends = |apply: &dyn Fn(i128, i128) -> Option<i128>| {
         let corners = [(a[0], b[0]), (a[0], b[1]), (a[1], b[0]), (a[1], b[1])];

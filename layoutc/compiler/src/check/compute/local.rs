@@ -6,8 +6,9 @@ use crate::base::diagnostic::CheckResult;
 use crate::check::tensor::{self, CheckedTensor, ManifestContext};
 use crate::manifest::syntax::{LocalItem, TensorItem};
 
-/// Checks the `local` item as a tensor with the axes `shape`, whose extents are over `symbols`. `place` is the context
-/// of the kernel, `home` the index of the manifest in whose scope names in the layout are resolved.
+/// Checks the `local` item as a tensor with the axes `shape`, whose extents are over `symbols`. The last argument is
+/// the pair `(place, home)`: `place` is the context of the kernel, and `home` the position, among the loaded manifests,
+/// of the manifest whose scope resolves the names in the layout.
 pub(super) fn tensor(
     item: &LocalItem,
     shape: &[Axis],

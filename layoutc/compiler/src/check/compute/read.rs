@@ -19,8 +19,8 @@ use crate::manifest::syntax::SpannedText;
 use crate::model::compute::{BoundaryCondition, ElementRead, TypedExpr, TypedExprKind};
 use crate::model::layout_names;
 
-/// Positions of the axes of a read tensor along which the index is not proven in bounds: `below` those where it may be
-/// negative, `beyond` those where it may be the extent or more.
+/// Axes of a tensor along which the index of a read is not proven in bounds, by position: in `below` the index may be
+/// negative, in `beyond` it may be the extent or more.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct BoundarySides {
     pub(super) below: Vec<usize>,
@@ -36,9 +36,9 @@ struct OutOfBounds {
 }
 
 impl ValueBuilder<'_> {
-    /// Infers the value and type of the read `read`. `other` is the value after `??` for out-of-bounds elements;
-    /// without one, every index must be proven in bounds. `Err` is empty for a tensor that is unknown or invalid, which
-    /// has been reported.
+    /// Infers the value and type of the read `read`. `other` is the value after `??`, which stands for out-of-bounds
+    /// elements; if it is `None`, every index must be proven in bounds. `Err` is empty if the tensor is unknown or
+    /// invalid, which has been reported.
     pub(super) fn read(
         &self,
         read: &ReadAst,
@@ -94,8 +94,8 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// Value `built` of an element that is read: inside a data-dependent index, an integer is converted to
-    /// `self.integers`; any other value is unchanged.
+    /// Value `built` of an element that is read, in the type that its place requires: in a data-dependent index, an
+    /// integer is converted to `self.integers`. Any other value is unchanged.
     fn as_read(&self, built: InferredValue) -> InferredValue {
         match (built, self.integers) {
             (InferredValue::Typed(value), Some(ty)) if is_integer(value.ty) => {
@@ -182,9 +182,9 @@ impl ValueBuilder<'_> {
         over_axes.and_then(|expr| self.domain.facts.simplify(&expr)).map_err(overflow)
     }
 
-    /// Axes of `shape` along which `index`, one expression for each axis, is not proven in bounds, and the first such
-    /// index, for an error; an index with a witness precedes those without. The second is `None` if all are proven in
-    /// bounds.
+    /// Pair `(sides, first)`: `sides` are the axes of `shape` along which `index` is not proven in bounds; `index` has
+    /// one expression for each axis. `first` is the index for an error: the first one that a witness proves to be out
+    /// of bounds, otherwise the first that is not proven. `None` if all are proven in bounds.
     fn sides(&self, index: &[Expr], shape: &[Axis]) -> (BoundarySides, Option<OutOfBounds>) {
         let (mut sides, mut first) = (BoundarySides::default(), None);
         for (axis, (index, own)) in index.iter().zip(shape).enumerate() {

@@ -17,9 +17,9 @@ use crate::check::expr::place_in;
 use crate::model::compute::{BufferRef, Reduction, Statement, TypedExpr, TypedExprKind};
 
 impl KernelLowering<'_> {
-    /// Checks that the target of the scatter `source` is an operand or is written by an earlier statement, because
-    /// elements that the scatter does not write keep their values. `shape` is the target in the tensor table, `None` if
-    /// it is not there. Always `Ok` for other statements.
+    /// Checks that the target of the scatter `source` is defined before it: it must be an operand, or be written by an
+    /// earlier statement, because elements that the scatter does not write keep their values. `shape` is the target in
+    /// the tensor table, `None` if it is not there. `Ok` for a statement that is no scatter.
     pub(super) fn may_be_scattered(
         &self,
         source: StatementSource<'_>,
@@ -66,9 +66,9 @@ impl KernelLowering<'_> {
         ElementBounds { below: name.and_then(|name| self.stated(name)), limits: [low, high] }
     }
 
-    /// Error, located at `place`, for the item `range` of the tensor `name`, which bounds its elements: the elements
-    /// must be integers that only the caller writes and that an index reads. `None` if the range is valid or `name` is
-    /// no tensor.
+    /// Error, located at `place`, for an item `range NAME BOUND` that bounds the elements of the tensor `name`. Such a
+    /// range is allowed for an operand of integers that the kernel does not write and that an index reads. `None` if
+    /// the range is allowed, or if `name` is no tensor.
     pub(super) fn range_of_elements(&self, name: &str, place: &FileSpan) -> Option<Diagnostic> {
         let lines = &self.def.lines;
         let known = self.names.get(name)?;
@@ -185,8 +185,8 @@ fn reads(ast: &ValueAst, name: &str) -> bool {
     ast.nodes().iter().any(|node| node.read().is_some_and(|read| read.tensor.name == name))
 }
 
-/// Identity of the reduction in type `ty`, and its text in a manifest: 0 for `+=`, `-inf` for `max=` on floats. `None`
-/// for an assignment.
+/// Pair `(value, text)` of the identity of the reduction `op` in type `ty`: a literal, and its text in a manifest. It
+/// is 0 for `+=`, and `-inf` for `max=` on floats. `None` for an assignment.
 fn identity(op: Reduction, ty: Scalar) -> Option<(TypedExpr, String)> {
     let float = |value: f64| TypedExpr { ty, kind: TypedExprKind::Float(value) };
     let number = |value: i128| Some((literal(value, ty)?, value.to_string()));

@@ -1,4 +1,4 @@
-//! Lowering of statements that write memory: types of accumulator and value, and checks of reads of the target.
+//! Lowering of statements that write memory. Checks the types of accumulator and value, and the reads of the target.
 
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::symbol::Axis;
@@ -17,9 +17,9 @@ use crate::check::expr::place_in;
 use crate::model::compute::{BufferRef, Reduction, Statement, TypedExpr};
 
 impl KernelLowering<'_> {
-    /// Adds the lowered statement that writes `target` to `self.statements`. `ty` is the type in which kernels compute
-    /// on `target`; `axes` are all axes of the statement, the first `written_axes` of which are on the left. `Err` if
-    /// the type of the value or of the accumulator does not fit `ty`, or a read is invalid.
+    /// Lowers the statement `source`, which writes `target`, and adds it to `self.statements`. The pair is (all axes of
+    /// the statement, number of them that are on the left), with these first. `ty` is the type in which kernels compute
+    /// on `target`. `Err` if the type of the value or of the accumulator does not fit `ty`, or a read is invalid.
     pub(super) fn stored(
         &mut self,
         source: StatementSource<'_>,
@@ -98,7 +98,8 @@ impl KernelLowering<'_> {
         Ok(())
     }
 
-    /// Marks the inlined intermediates that read the tensor `target`, which was just written under `name`, as stale.
+    /// Marks each inlined intermediate whose value reads `target` as stale: `target` was just written under `name`, so
+    /// that the value must not be inlined after this statement.
     fn outdate(&mut self, name: &str, target: BufferRef) {
         for known in self.names.values_mut() {
             if let KernelTensorKind::Inlined { value, stale } = &mut known.kind
@@ -110,7 +111,8 @@ impl KernelLowering<'_> {
         }
     }
 
-    /// Checks that a statement reads no element of its target but the one that it writes, and none if it reduces.
+    /// Checks the reads of its target by a statement. An assignment may read only the element that it writes; a
+    /// reduction must not read its target.
     fn reads_its_element(
         &self,
         source: StatementSource<'_>,

@@ -21,8 +21,8 @@ fn power(before: &str) -> String {
     format!("write a power as `pow({base}, 2)`, or as a product: `{base} * {base}`")
 }
 
-/// Help for `&` or `^` in an index that reads elements; `before` is the text before the operator, `from` the text that
-/// starts with it. `x & 3` is `x % 4`.
+/// Help for `&` or `^` in an index that reads elements, with the remainder that replaces a mask: `x % 4` for `x & 3`.
+/// `before` is the text before the operator; `from` is the text that starts with the operator.
 fn masked(before: &str, from: &str) -> String {
     let digits = from.trim_start_matches(['&', '^', ' ']);
     let digits = digits.get(..digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len()));
@@ -55,7 +55,8 @@ fn operand_before(text: &str) -> Option<&str> {
     text.get(start..).filter(|operand| depth == 0 && !operand.is_empty())
 }
 
-/// Help for a missing or misplaced value. `before` is the text before the error, `found` describes the token there.
+/// Help for a syntax error where a value was expected. `before` is the text before the error; `found` describes the
+/// token that was found there.
 fn missing_value(before: &str, found: &str) -> String {
     let signs =
         ["+=", "*=", "//", "==", "!=", "<=", ">=", "=", "+", "-", "*", "/", "%", "<", ">", ","];

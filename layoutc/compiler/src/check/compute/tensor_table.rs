@@ -1,4 +1,4 @@
-//! Table of the tensors of a kernel by name, which grows while statements are checked.
+//! Table of the tensors of a kernel, by name. It grows while statements are checked.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub(super) enum KernelTensorKind {
         /// longer be inlined; `None` if there is none.
         stale: Option<String>,
     },
-    /// Invalid, and reported by an earlier diagnostic.
+    /// Invalid: an earlier diagnostic reports the fault of the tensor.
     Broken,
 }
 

@@ -1,4 +1,5 @@
-//! Unification of the types of operands, and conversion of values to the type that their place requires.
+//! Unification of the types of two operands, and conversion of a value to the type that an operation or a target
+//! requires.
 
 use layoutc_algebra::expr::Expr;
 
@@ -11,9 +12,9 @@ use crate::base::dtype::Scalar;
 use crate::model::compute::TypedExpr;
 
 impl ValueBuilder<'_> {
-    /// Unifies the types of the operands `a` and `b`: a number takes the type of the other operand, `f32` widens to
-    /// `f64`, an index becomes `i64`, or `i32` next to an `i32`. `Err` for any other mismatch, with a cast as help.
-    /// `a_ast` and `b_ast` are the operands' syntax, for messages.
+    /// Unifies the types of the operands `a` and `b`. A literal takes the type of the other operand; `f32` widens to
+    /// `f64`; an index becomes `i64`, or `i32` if the other operand is `i32`. `Err` for any other two types, with a
+    /// cast as help. `a_ast` and `b_ast` are the syntax of the operands, for messages.
     pub(super) fn pair(
         &self,
         (a, a_ast): (InferredValue, &ValueAst),
@@ -77,8 +78,9 @@ impl ValueBuilder<'_> {
         })
     }
 
-    /// `Err` for an integer next to a float literal. `integer` is one of `sides` and is described by `what` ("an
-    /// index"). The help shows the operation with a cast of the integer.
+    /// Error for an operation on an integer and a float literal. `sides` are its two operands in textual order;
+    /// `integer` is the one of them that is the integer, which `what` describes in the message: "an index". The help
+    /// shows the operation with a cast of the integer. Always `Err`.
     fn not_float<T>(
         &self,
         what: &str,
@@ -104,7 +106,7 @@ impl ValueBuilder<'_> {
             self.shown(integer),
             self.shown(literal)
         );
-        // Arguments of a call are no expression together.
+        // The arguments of a call do not form one expression, so the help shows only the cast integer.
         let help = match between.contains(',') {
             true if is_integer(sides[0]) => format!("write `{a}`"),
             true => format!("write `{b}`"),

@@ -6,8 +6,8 @@ use layoutc_algebra::expr::BinOp;
 use crate::base::dtype::{Dtype, Scalar};
 use crate::model::compute::{Arithmetic, TypedExpr, TypedExprKind};
 
-/// Type in which kernels compute on elements of type `scalar`, such as `f32` for `f16`; `None` if it has no arithmetic,
-/// as complex numbers and records.
+/// Type in which kernels compute on elements of type `scalar`, such as `f32` for `f16`; `None` for a type without
+/// arithmetic, such as complex numbers and records.
 pub(super) fn arithmetic_scalar(scalar: Scalar) -> Option<Scalar> {
     let has_none =
         matches!(scalar, Scalar::F8e8m0fnu | Scalar::C64 | Scalar::C128 | Scalar::Record(_));
@@ -93,7 +93,8 @@ pub(super) fn converted(value: TypedExpr, ty: Scalar) -> TypedExpr {
     }
 }
 
-/// Value that consists of float literals, with its type replaced by `ty` in every node but the conditions of `select`.
+/// Copy of `value`, which consists of float literals, with the type `ty` in every node except the conditions of
+/// `select`.
 pub(super) fn retyped(value: TypedExpr, ty: Scalar) -> TypedExpr {
     let boxed = |value: Box<TypedExpr>| Box::new(retyped(*value, ty));
     let kind = match value.kind {

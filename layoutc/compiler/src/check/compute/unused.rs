@@ -12,8 +12,9 @@ use crate::check::replay::words;
 use crate::model::compute::Reduction;
 
 impl KernelLowering<'_> {
-    /// Errors for intermediates that no statement reads, locals that no statement writes, ranges without an axis, and
-    /// an `accumulate` without a reduction.
+    /// Errors for unused declarations of the kernel: intermediates that no statement reads; `local` items that no
+    /// statement writes, or that name an operand; ranges whose name is no axis, unless they bound the elements of a
+    /// tensor; `accumulate` without a reduction.
     pub(super) fn unread(&self) -> Vec<Diagnostic> {
         let lines = &self.def.lines;
         let reads = lines.iter().flat_map(StatementAst::reads);
@@ -71,9 +72,9 @@ impl KernelLowering<'_> {
         errors
     }
 
-    /// Returns `error`, about an unknown tensor. Adds a help line that declares operands and binds them in an
-    /// `instance` if the kernel has no `operands`, none of its names is a tensor of the file, the file has a tensor for
-    /// each of them, and `error` suggests no name.
+    /// Returns `error`, about an unknown tensor. It gets a help line that declares operands, and binds them to tensors
+    /// in an `instance`, if all of these hold: the kernel has no `operands`; none of the tensors that it names,
+    /// intermediates excepted, is declared; the manifest has at least as many tensors; and `error` suggests no name.
     pub(super) fn with_operands(&self, mut error: Diagnostic) -> Diagnostic {
         if self.def.item.operands.is_some() || !error.fixes.is_empty() {
             return error;

@@ -20,8 +20,8 @@ use crate::check::scope::ManifestScope;
 use crate::manifest::syntax::{ItemKind, SpannedText};
 use crate::model::compute::{TypedExpr, TypedExprKind};
 
-/// Inference of the type of the value of one statement, whose text is `text`, with the tensors `names`, the axes and
-/// facts of `domain`, and the consts and symbols of `values`.
+/// Type inference for the value of one statement. `text` is the text of the statement, `names` are the tensors,
+/// `domain` has the axes and facts, and `values` the consts and symbols.
 #[derive(Clone, Copy)]
 pub(super) struct ValueBuilder<'a> {
     pub(super) text: &'a SpannedText,
@@ -31,7 +31,7 @@ pub(super) struct ValueBuilder<'a> {
     pub(super) names: &'a TensorTable,
     /// Function that returns the value of a const or symbol by its name; `None` for an unknown name.
     pub(super) values: &'a dyn Fn(&str) -> Option<Expr>,
-    /// Number of expression nodes by which inlining of intermediates may still enlarge the statement.
+    /// Number of expression nodes that inlining of intermediates may still add to the statement.
     pub(super) left: &'a Cell<usize>,
     /// Function that returns the known bounds of the elements of an integer tensor.
     pub(super) elements: &'a BoundsOf<'a>,
@@ -45,7 +45,8 @@ pub(super) struct ValueBuilder<'a> {
 pub(super) enum InferredValue {
     /// Integer literal, which adapts to any type.
     Number(i128),
-    /// Arithmetic on axes and symbols: an `i64`, or an `i32` next to an `i32`.
+    /// Integer expression over axes and symbols. Its type is `i64`, or `i32` if the other operand of an operator is an
+    /// `i32`.
     Index(Expr),
     /// Expression of float literals, which is `f32` until an operand determines its type.
     FloatLiteral(TypedExpr),
@@ -53,8 +54,8 @@ pub(super) enum InferredValue {
     Typed(TypedExpr),
 }
 
-/// Both operands of an operator after their types are unified: always of the same variant, and of the same type if
-/// `Typed`.
+/// Operands of an operator after their types are unified. Both are of one kind; both values in `Typed` have the same
+/// type.
 pub(super) enum ValuePair {
     Numbers(i128, i128),
     Indices(Expr, Expr),
@@ -63,8 +64,7 @@ pub(super) enum ValuePair {
 }
 
 impl ValueBuilder<'_> {
-    /// Copy of the builder for a data-dependent index of the statement, in which integer elements that are read become
-    /// `i64`.
+    /// Copy of the builder for the inference of a data-dependent index: integer elements that are read become `i64`.
     pub(super) fn in_an_index(&self) -> Self {
         Self { integers: Some(Scalar::I64), ..*self }
     }
@@ -116,7 +116,8 @@ impl ValueBuilder<'_> {
         overflow(error, message, place_in(self.text, span, self.file))
     }
 
-    /// `Err` with an error for operands of the wrong type, at a byte range of the statement's text.
+    /// Error `message` for operands of the wrong type, located at the byte range `span` of the statement's text. Always
+    /// `Err`.
     pub(super) fn mistyped<T>(
         &self,
         message: impl Into<String>,

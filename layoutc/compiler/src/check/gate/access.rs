@@ -17,8 +17,9 @@ use crate::check::symbol_facts::SymbolFact;
 /// length.
 const LONGEST_RUN: i128 = 1 << 16;
 
-/// Violation of the gate `contiguous` along the logical axis at position `axis`: `None` if `offset(i + 1) - offset(i) =
-/// 1` is proven for all indices i along the axis, in elements. `Err` if index arithmetic fails.
+/// Violation of the gate `contiguous` along the logical axis at position `axis`. `None` if it holds:
+/// `offset(i + 1) - offset(i) = 1`, in elements, is proven for all indices i along the axis. `Err` if index arithmetic
+/// fails.
 pub(super) fn contiguous(
     subject: &GateSubject<'_>,
     axis: usize,
@@ -68,7 +69,7 @@ fn power(number: i128) -> i128 {
     number & number.wrapping_neg()
 }
 
-/// Number of elements, at most [`LONGEST_RUN`], of the contiguous run along `axis` that starts at index 0. The other
+/// Length, in elements, of the contiguous run along `axis` that starts at index 0, at most [`LONGEST_RUN`]. The other
 /// axes and the symbols have their values in `at`.
 fn run(layout: &Layout, axis: usize, at: &IndexPoint) -> Result<i128, ExprError> {
     let mut point = at.clone();
@@ -89,9 +90,10 @@ fn run(layout: &Layout, axis: usize, at: &IndexPoint) -> Result<i128, ExprError>
     Ok(length)
 }
 
-/// Violation of the gate `vector`: not every group of `lanes` elements that starts at a multiple of `lanes` along the
-/// last axis of stride 1 is proven contiguous and aligned to its size, no axis has stride 1, or the shape has `where`.
-/// `None` if the gate holds. `Err` if index arithmetic fails.
+/// Violation of the gate `vector`, which requires that elements can be accessed as vectors of `lanes` elements. `None`
+/// if it holds: the shape has no `where`, a logical axis has stride 1, and along the last such axis every group of
+/// `lanes` elements that starts at a multiple of `lanes` is proven to be contiguous and aligned to its size in bytes.
+/// `Err` if index arithmetic fails.
 pub(super) fn vector(
     subject: &GateSubject<'_>,
     lanes: i128,
@@ -144,9 +146,9 @@ pub(super) fn vector(
     }
 }
 
-/// Checks that the groups of `lanes` elements along `axis` are contiguous and start at offsets divisible by `lanes` in
-/// `whole`, the layout with an extent along `axis` that is a multiple of `lanes`. `None` if they do, otherwise `broken`
-/// with notes on a group that does not.
+/// Checks the groups of `lanes` elements along `axis` in `whole`: each must be contiguous, and start at an offset that
+/// `lanes` divides. `whole` is the layout that [`whole_groups`] returns. `None` if all groups are proven to be so,
+/// otherwise `broken` with notes on a group that is not.
 fn groups(
     subject: &GateSubject<'_>,
     whole: &Layout,
@@ -204,9 +206,10 @@ fn groups(
     Ok(None)
 }
 
-/// Layout whose extent along `axis` is a multiple of `lanes`: the given one, or one with the extent rounded up if every
-/// element keeps its offset and the buffer its size, so that padding follows the last elements. The outer `Err` is a
-/// failure of index arithmetic, the inner one a note that says why no such layout is proven.
+/// Layout of the gate, with an extent along `axis` that is a multiple of `lanes`. If it is none, the extent is rounded
+/// up; the result is then used only if every element keeps its offset and the buffer its size, so that padding follows
+/// the last elements. The inner `Err` is a note that says why no such layout is proven. The outer `Err` is a failure of
+/// index arithmetic.
 fn whole_groups(
     subject: &GateSubject<'_>,
     axis: usize,
@@ -242,8 +245,8 @@ fn whole_groups(
     )))
 }
 
-/// True if two layouts from the same steps are proven to have equal offsets for the elements of `a`, and equal buffer
-/// sizes.
+/// True if two layouts are proven to have equal offsets for the elements of `a`, and buffers of equal size. The same
+/// steps made both, `b` from axes with extents at least those of `a`.
 fn is_same(a: &Layout, b: &Layout) -> Result<bool, ExprError> {
     let mut facts = Facts::new(a.symbols());
     for (k, axis) in (0_u32..).zip(a.logical()) {
@@ -253,8 +256,8 @@ fn is_same(a: &Layout, b: &Layout) -> Result<bool, ExprError> {
         && facts.proves_eq(a.physical_elements(), b.physical_elements())?)
 }
 
-/// Position of the last logical axis of extent other than 1 that has stride 1 at the first element; `None` if there is
-/// none.
+/// Position of the last logical axis whose stride at the first element is 1, axes of extent 1 excepted; `None` if there
+/// is none.
 fn fastest(layout: &Layout) -> Result<Option<usize>, ExprError> {
     let longer = |axis: &Axis| axis.extent.as_const() != Some(1);
     for (k, _) in layout.logical().iter().enumerate().rev().filter(|(_, axis)| longer(axis)) {

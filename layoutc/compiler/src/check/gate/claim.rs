@@ -1,5 +1,5 @@
-//! Proofs that an expression over a layout's logical indices is 0 at every index: proven, refuted by a witness, or
-//! unknown.
+//! Proofs that an expression over the logical indices of a layout is 0 at every index. The result is one of three:
+//! proven, refuted by a witness, or unknown.
 
 use layoutc_algebra::expr::{Expr, ExprError, Var};
 use layoutc_algebra::normal_form::simplify::Facts;
@@ -107,8 +107,8 @@ fn visit(expr: &Expr, extents: &[Expr], symbols: Vec<i128>) -> Result<SampleResu
     result
 }
 
-/// Sample of the indices of an axis of extent `length`, in ascending order: the first 12, those next to powers of two,
-/// and the last two. Layouts tend to break there.
+/// Sample of the indices of an axis of extent `length`, in ascending order, at which a claim is most likely to fail:
+/// the first 12, those next to powers of two, and the last two.
 fn probes(length: i128) -> Vec<i128> {
     let powers = (1..40).map(|n| 1_i128 << n).take_while(|power| *power < length);
     let around = powers.flat_map(|power| [power - 1, power, power + 1]);
@@ -118,8 +118,9 @@ fn probes(length: i128) -> Vec<i128> {
     found.into_iter().collect()
 }
 
-/// Sample assignments of the symbols, without duplicates: all symbols at their least value, then each symbol at each of
-/// its sample values while the others are at their least or greatest. One empty assignment without symbols.
+/// Sample assignments of the symbols, without duplicates. In the first, all symbols have their least value. In the
+/// others, one symbol has one of its sample values, and the other symbols all have their least or all have their
+/// greatest value. A single empty assignment if there are no symbols.
 pub(super) fn samples(symbols: &[Symbol]) -> Vec<Vec<i128>> {
     let values: Vec<Vec<i128>> = symbols.iter().map(values_of).collect();
     let least: Vec<i128> = values.iter().filter_map(|v| v.first().copied()).collect();

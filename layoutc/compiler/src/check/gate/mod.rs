@@ -26,7 +26,7 @@ use crate::model::{MemorySpace, Tensor};
 /// Maximum length of the vector of a gate `require vector=n`, in elements. A longer vector is an error.
 const LONGEST_VECTOR: i128 = 1 << 16;
 
-/// Tensor whose gates are checked, with its layout steps (`recipe`), which are applied again under other facts of the
+/// Tensor whose gates are checked. The steps of its layout, `recipe`, are applied again under other facts of the
 /// symbols to find advice.
 #[derive(Clone, Copy)]
 pub(super) struct GateContext<'a> {
@@ -46,8 +46,8 @@ enum Gate<'a> {
     Fits,
 }
 
-/// Layout on which a gate is evaluated: that of the tensor, or for advice the one that its steps give under further
-/// facts of the symbols; with the name, element size and memory of the tensor.
+/// Subject on which a gate is evaluated: the layout of the tensor, or, to find advice, a layout that its steps give
+/// under other facts of the symbols; with the name, element size and memory of the tensor.
 struct GateSubject<'a> {
     name: &'a str,
     element_bits: u32,
@@ -64,9 +64,10 @@ struct GateSubject<'a> {
 struct GateViolation {
     /// Diagnostic of the violation, without its location.
     fault: Diagnostic,
-    /// Help to show if no fact of a symbol makes the gate hold; `None` for no help.
+    /// Help that is shown if there is no other help, such as a fact of a symbol that makes the gate hold; `None` for no
+    /// help.
     otherwise: Option<String>,
-    /// Facts that may make the gate hold, each as (position of the symbol, fact).
+    /// Facts that may make the gate hold, each a pair (position of the symbol, fact). They are tried first.
     hints: Vec<(usize, SymbolFact)>,
 }
 
@@ -144,8 +145,8 @@ fn axis(name: &Identifier, gated: GateContext<'_>) -> CheckResult<usize> {
     Err(error.nearest_or_all(&name.value, "axes", known).into())
 }
 
-/// Diagnostic of the gate `item` if it fails, with facts of symbols that would make it hold as help; `None` if it
-/// holds. A gate that cannot be decided, because index arithmetic fails, is an error too.
+/// Diagnostic of the gate `item` if it fails, with facts of symbols under which it holds as help. `None` if it holds.
+/// If index arithmetic fails, so that the gate cannot be decided, the diagnostic says so.
 fn check_gate(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Option<Diagnostic> {
     let layout = &gated.tensor.layout;
     let place = at(gated, &item.span);
@@ -185,8 +186,8 @@ fn check_gate(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Optio
     Some(fault)
 }
 
-/// Violation of a gate by `layout`, the layout of the tensor of `gated` or one that its steps give under further facts;
-/// `None` if the gate holds. `Err` if index arithmetic fails.
+/// Violation of a gate by `layout`; `None` if the gate holds. `layout` is the layout of the tensor of `gated`, or one
+/// that its steps give under other facts of the symbols. `Err` if index arithmetic fails.
 fn evaluate_gate(
     gate: &Gate<'_>,
     layout: &Layout,
@@ -217,8 +218,8 @@ fn evaluate_gate(
     })
 }
 
-/// Violation of the gate `fits`: the tensor is not proven to fit its memory space, the space declares no size, or the
-/// tensor is in no memory space. `None` if it is proven to fit.
+/// Violation of the gate `fits`, which requires that the tensor fits its memory space. `None` if that is proven for all
+/// values of the symbols. A tensor without a memory space, and a space without a size, violate the gate.
 fn fits(subject: &GateSubject<'_>) -> Option<GateViolation> {
     let Some(space) = subject.space else {
         let message = format!("`{}` is not in a memory space", subject.name);

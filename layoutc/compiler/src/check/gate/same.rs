@@ -118,7 +118,8 @@ fn at(location: &ElementLocation) -> String {
     }
 }
 
-/// Layout `second` with its logical axes in the order of those of `first`; `None` if their names differ.
+/// Copy of the layout `second` with its logical axes in the order of the axes of the same names in `first`; `None` if
+/// the two have different sets of names.
 fn matched(first: &Layout, second: &Layout) -> Option<Layout> {
     if first.logical().len() != second.logical().len() {
         return None;

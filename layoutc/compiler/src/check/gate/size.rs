@@ -26,7 +26,8 @@ pub(super) fn bijective(subject: &GateSubject<'_>) -> Option<GateViolation> {
     Some(broken.otherwise("choose tiles and alignments that divide the extents"))
 }
 
-/// Violation of the gate `padding-below`: the fraction of slots that are padding is not below `limit`. `None` if it is.
+/// Violation of the gate `padding-below`: the fraction of slots that are padding is not proven to be below `limit`.
+/// `None` if it is.
 pub(super) fn padding(subject: &GateSubject<'_>, limit: &Decimal) -> Option<GateViolation> {
     let layout = subject.layout;
     let parts = 10_i128.checked_pow(limit.places)?;
@@ -72,8 +73,9 @@ fn holds_for_all(layout: &Layout, limit: &Decimal, parts: i128) -> bool {
     proven().unwrap_or(false)
 }
 
-/// Violation, with the code `code`, of a limit of `most` bytes on the buffer; `wanted` completes the message "`t` …".
-/// `None` if the buffer is proven to have at most `most` bytes for all values of the symbols.
+/// Violation, with the code `code`, of a limit of `most` bytes on the size of the buffer. `None` if the buffer is
+/// proven to have at most `most` bytes for all values of the symbols. `wanted` is the end of the message, after the
+/// name of the tensor.
 pub(super) fn bytes_at_most(
     subject: &GateSubject<'_>,
     most: i128,
@@ -113,8 +115,8 @@ pub(super) fn bytes_at_most(
     })
 }
 
-/// Facts `Max(v)`, each with the position of its symbol: v is the greatest value of the symbol with which `fits`
-/// returns true while the other symbols have their values in `at`. A symbol without such a value has no entry.
+/// Pairs (position of a symbol, `Max(v)`): v is the greatest value of this symbol for which `fits` returns true while
+/// the other symbols have their values in `at`. A symbol for which there is no such value has no pair.
 fn hints(layout: &Layout, at: &[i128], fits: &dyn Fn(&[i128]) -> bool) -> Vec<(usize, SymbolFact)> {
     let mut hints = Vec::new();
     for (k, symbol) in layout.symbols().iter().enumerate() {
@@ -160,8 +162,9 @@ fn value(expr: &Expr, symbols: &[i128]) -> Option<i128> {
     expr.evaluate(&|var| point.value(var)).ok()
 }
 
-/// Note on padding: `20 elements in 24 slots: 16.67 % is padding`. The symbols have the first sample values for which
-/// `is_wrong` returns true for the counts; if there are none, the note says that the gate cannot be proven.
+/// Note on padding: `20 elements in 24 slots: 16.67 % is padding`. It is for the first sample values of the symbols
+/// whose counts violate the gate, for which `is_wrong` returns true. If there are none, the note says that the gate
+/// cannot be proven.
 fn figure(layout: &Layout, is_wrong: &dyn Fn(&SlotCounts) -> bool) -> String {
     let wrong = samples(layout.symbols()).into_iter().find_map(|symbols| {
         let counts = SlotCounts::at(layout, &symbols).filter(is_wrong)?;

@@ -1,5 +1,5 @@
-//! Alternatives of operators: the layouts that each requires of operands and results, before candidate layouts are
-//! known.
+//! Alternatives of operators: each is a list of the layouts that an operator requires of its operands and results. They
+//! are determined before candidate layouts are known.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -32,8 +32,8 @@ pub(super) enum LayoutRequirement {
     Any,
 }
 
-/// Alternative of an operator: the layouts that it requires of operands (`inputs`) and results (`outputs`), one for
-/// each, and its cost, `None` for 0.
+/// Alternative of an operator. `inputs` and `outputs` have the layouts that it requires of the operands and of the
+/// results, one for each. `cost` is its cost, `None` for 0.
 #[derive(Debug, Clone)]
 pub(super) struct Alternative {
     /// Index of the alternative in the operator's list, from 0; `None` if a rule such as `elementwise` implies it.
@@ -44,8 +44,8 @@ pub(super) struct Alternative {
     pub(super) place: FileSpan,
 }
 
-/// Operand or result of a node, as the position of its tensor in the graph, with the layout that an alternative
-/// requires.
+/// Operand or result of a node with its requirement: `tensor` is the position of its tensor in the graph, and `want`
+/// the layout that an alternative requires of it.
 pub(super) struct OperandSlot<'a> {
     pub(super) tensor: usize,
     pub(super) want: &'a LayoutRequirement,
@@ -53,7 +53,7 @@ pub(super) struct OperandSlot<'a> {
 }
 
 impl Alternative {
-    /// Operands, then results, of the node at position `node`, each with the layout that this alternative requires.
+    /// Operands of the node at position `node`, then its results, each with the layout that this alternative requires.
     pub(super) fn slots<'a>(
         &'a self,
         graph: &'a ResolvedGraph<'_>,
@@ -69,14 +69,16 @@ impl Alternative {
 #[derive(Debug)]
 pub(super) struct OperatorAlternatives {
     pub(super) alternatives: Vec<Alternative>,
-    /// Reasons why alternatives of the list are not in `alternatives`, such as a `when` that does not hold, for notes.
+    /// Reasons, for notes, why listed alternatives do not apply to the node, such as a `when` that does not hold. One
+    /// for each alternative that is not in `alternatives`.
     pub(super) refused: Vec<String>,
-    /// Span of the operator's declaration.
+    /// Span of the declaration that gives the alternatives: that of the operator, or of the node if the node lists
+    /// them.
     pub(super) place: FileSpan,
     /// Layout rule that implies the alternatives; `Accepts` if the node or its operator lists them.
     pub(super) rule: OperatorRule,
-    /// Names in the conditions of the listed alternatives, for warnings about names that no node has; empty for a list
-    /// in a profile that layoutc ships.
+    /// Names in the conditions (`when`) of the listed alternatives, for warnings about names that no node has. Empty if
+    /// a profile that layoutc ships has the list.
     pub(super) uses: Vec<ConditionName>,
 }
 
@@ -90,10 +92,12 @@ pub(super) struct NodeContext<'a> {
     pub(super) file: &'a Arc<str>,
 }
 
-/// Alternatives that apply to a node: those that the node lists, otherwise those of its operator in the backend.
+/// Alternatives that apply to a node: those that the node lists, if it lists any, otherwise those of its operator in
+/// the backend.
 ///
 /// # Errors
-/// An operator that the backend does not have, or a malformed condition.
+/// An operator that the backend does not have, a node without alternatives in a graph without a backend, or a malformed
+/// condition.
 pub(super) fn wants(
     site: &NodeContext<'_>,
     backend: Option<&Backend>,
@@ -123,8 +127,8 @@ pub(super) fn wants(
     Ok(by_rule(site, backend, operator, file))
 }
 
-/// Alternative, always one, that the layout rule of `operator` implies for a node, such as equal layouts for
-/// `elementwise`. `file` is the manifest that declares `operator`.
+/// The one alternative that the layout rule of `operator` gives a node: for `elementwise`, equal layouts of all
+/// operands and results. `file` is the manifest that declares `operator`.
 fn by_rule(
     site: &NodeContext<'_>,
     backend: &Backend,
@@ -153,8 +157,8 @@ fn by_rule(
     OperatorAlternatives { alternatives, refused: Vec::new(), place, rule, uses: Vec::new() }
 }
 
-/// Alternatives among `items` whose `when` holds for the node, or is absent, and which list as many operands and
-/// results as the node has. `file` and `span` locate the list `items`. `Err` for a malformed `when`.
+/// Alternatives in `items` that apply to the node: they have as many operands and results as the node, and their
+/// `when`, if any, holds. `file` and `span` locate the list `items`. `Err` for a malformed `when`.
 fn listed(
     site: &NodeContext<'_>,
     items: &[AcceptsItem],

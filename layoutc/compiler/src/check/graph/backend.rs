@@ -1,5 +1,5 @@
-//! Lookup of backends (sets of operators with the layouts that they accept): those of the manifest, and the profiles
-//! that layoutc ships.
+//! Lookup of backends. A backend is a set of operators with the layouts that they accept. It is declared in the
+//! manifest, or in a profile that layoutc ships.
 
 use std::sync::{Arc, LazyLock};
 
@@ -17,7 +17,8 @@ pub(in crate::check) struct BackendDef {
     pub(in crate::check) file: Arc<str>,
 }
 
-/// Backend with the chain of its `like=` bases, itself first; an entry overrides those after it.
+/// Backend with its bases, as a chain: the backend itself, its `like=` base, the base of that, and so on. A declaration
+/// overrides those of the same name later in the chain.
 #[derive(Debug)]
 pub(super) struct Backend {
     chain: Vec<Arc<BackendDef>>,
@@ -42,8 +43,8 @@ impl Backend {
         })
     }
 
-    /// Declaration of the operator `name`, and the file that contains it. For an unlisted operator, the declaration for
-    /// all unlisted operators; `None` if there is none.
+    /// Declaration of the operator `name`, and the file that contains it. If the backend does not list the operator,
+    /// the declaration that applies to all unlisted operators; `None` if there is none.
     pub(super) fn operator(&self, name: &str) -> Option<(&OperatorItem, &Arc<str>)> {
         let named = self.chain.iter().find_map(|def| {
             let found = def.item.operators.iter().find(|operator| operator.name.value == name)?;
@@ -77,12 +78,14 @@ static SHIPPED: LazyLock<Vec<Arc<BackendDef>>> = LazyLock::new(|| {
     shipped
 });
 
-/// True if `file` is a shipped profile, compared by pointer.
+/// True if `file` is the path of a profile that layoutc ships. The pointers are compared, so that a manifest with an
+/// equal path is no profile.
 pub(super) fn is_shipped(file: &Arc<str>) -> bool {
     SHIPPED.iter().any(|def| Arc::ptr_eq(&def.file, file))
 }
 
-/// Backend `name`, of the manifest or a shipped profile, in this order, with its bases.
+/// Backend `name` with its bases. A backend that the manifest declares takes precedence over a shipped profile of this
+/// name.
 ///
 /// # Errors
 /// An error for an unknown backend; `None` if the fault has been reported elsewhere.

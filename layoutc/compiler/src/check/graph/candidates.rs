@@ -1,5 +1,6 @@
-//! Candidate layouts of each tensor of a graph: those that the manifest declares, those that the tensor's writer and
-//! readers require, and those that propagate through operators that accept any layout.
+//! Candidate layouts of each tensor of a graph. A layout is a candidate of a tensor if the manifest declares it, if a
+//! node that writes or reads the tensor requires it, or if it propagates from another tensor through an operator that
+//! accepts any layout.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,18 +21,19 @@ use crate::model::graph::{Compatibility, LayoutCandidate};
 /// propagation stops at this number.
 pub(super) const MAX_LAYOUTS: usize = 12;
 
-/// Layout that must be a candidate of a tensor, with the location that it comes from.
+/// Layout that must be a candidate of a tensor. `place` is the location that it comes from.
 #[derive(Clone)]
 pub(super) struct LayoutConstraint {
     pub(super) text: SpannedText,
     pub(super) place: FileSpan,
-    /// True if the manifest declares the layout for this tensor: an invalid layout is then an error, otherwise it is
-    /// skipped.
+    /// True if the manifest declares the layout for this tensor. A declared layout that is invalid is an error; any
+    /// other layout that is invalid is skipped.
     pub(super) is_stated: bool,
 }
 
 impl LayoutConstraint {
-    /// Creates the constraint for a layout that an operator requires or that follows from layouts of other tensors.
+    /// Creates the constraint for a layout that the manifest does not declare for the tensor: an operator requires it,
+    /// or it follows from layouts of other tensors.
     pub(super) fn derived(text: SpannedText, place: FileSpan) -> Self {
         Self { text, place, is_stated: false }
     }
@@ -70,7 +72,8 @@ pub(super) fn add(demands: &mut [Vec<LayoutConstraint>], tensor: usize, demand: 
     }
 }
 
-/// Constraints from the layouts that the manifest declares for tensors, outputs and pins, by the tensor's position.
+/// Constraints for the layouts that the manifest declares, by the position of the tensor: those of tensors, of outputs
+/// and of pins.
 fn stated(graph: &ResolvedGraph<'_>) -> Vec<Vec<LayoutConstraint>> {
     let mut demands: Vec<Vec<LayoutConstraint>> =
         graph.tensors.iter().map(|_| Vec::new()).collect();
@@ -104,7 +107,7 @@ fn add_requirements(
     }
 }
 
-/// Relation between the layouts of tensors that share one.
+/// Relation between the layouts of the tensors of one sharing constraint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LayoutSharing {
     /// All tensors have equal layouts.
@@ -113,10 +116,11 @@ pub(super) enum LayoutSharing {
     Projection,
 }
 
-/// Tensors, by position, that an alternative requires to share a layout, and the relation between their layouts.
+/// Sharing constraint, as a pair (tensors, relation): the positions of the tensors that an alternative requires to
+/// share a layout, and the relation between their layouts.
 pub(super) type SharingConstraint = (BTreeSet<usize>, LayoutSharing);
 
-/// Sharing constraints of all nodes, one for each alternative; the set of tensors is empty for an alternative that
+/// Sharing constraints of all nodes, one for each alternative. It has an empty set of tensors if the alternative
 /// requires no tensors to share a layout.
 fn bound(graph: &ResolvedGraph<'_>, wants: &[OperatorAlternatives]) -> Vec<SharingConstraint> {
     let of_node = |(node, wants): (usize, &OperatorAlternatives)| {
@@ -135,9 +139,10 @@ fn bound(graph: &ResolvedGraph<'_>, wants: &[OperatorAlternatives]) -> Vec<Shari
     wants.iter().enumerate().flat_map(of_node).collect()
 }
 
-/// Adds to tensors that must have equal layouts, but have equal axes in different orders, the layout `NHWC` of the
-/// letters of the axes of one of them, because letters mean the same layout for all. Adds nothing if an axis has a
-/// longer name.
+/// Adds a layout of letters, such as `NHWC`, to `demands` for tensors that must have equal layouts but declare the same
+/// axes in different orders. A layout like `row-major` goes by the positions of axes and would differ among them;
+/// `NHWC`, from the axes `N, H, W, C` of one of them, is the same layout for all. Adds nothing if the name of an axis
+/// is not a single letter. `demands` has the constraints of each tensor.
 fn orders(
     graph: &ResolvedGraph<'_>,
     bound: &[SharingConstraint],
@@ -166,8 +171,9 @@ fn orders(
     }
 }
 
-/// Copies each constraint to all tensors of a sharing constraint in `bound`, projected to their axes if the constraint
-/// says so, until `demands`, the constraints of each tensor by its position, has no new ones.
+/// Copies each constraint of a tensor to all tensors with which it shares a layout. `bound` has the sharing
+/// constraints; if one says so, the layout is projected to the axes of the other tensor. Repeated until `demands`, the
+/// constraints of each tensor by its position, has no new ones.
 pub(super) fn propagate_sharing(
     graph: &ResolvedGraph<'_>,
     bound: &[SharingConstraint],
@@ -208,8 +214,8 @@ pub(super) fn propagate_sharing(
     }
 }
 
-/// Adds to `demands` the layout of [`fallback`] for the tensor at position `tensor` if the tensor has no constraint
-/// yet; nothing if the tensor is invalid.
+/// Adds the layout of [`fallback`] to `demands` for the tensor at position `tensor`, if this tensor has no constraint
+/// yet. Adds nothing if the tensor is invalid.
 fn fall_back(
     graph: &ResolvedGraph<'_>,
     tensor: usize,
@@ -271,8 +277,8 @@ fn of_tensor(
     Ok(candidates)
 }
 
-/// Layout text of the constraint `demand` with a span in the graph's manifest. A text from another manifest, such as
-/// that of a backend, gets the span of the tensor's name.
+/// Layout text of the constraint `demand`, with a span in the manifest of the graph. If the text is from another
+/// manifest, such as that of a backend, the span is that of the tensor's name.
 fn here(
     graph: &ResolvedGraph<'_>,
     item: &GraphTensorItem,
@@ -284,8 +290,9 @@ fn here(
     SpannedText { span: item.name.span.clone(), ..demand.text.clone() }
 }
 
-/// Constraint, and checked tensor, for a tensor without constraints: the backend's default layout for the rank if it is
-/// valid for the tensor, otherwise row-major. `Err` if the tensor itself is invalid.
+/// Pair (constraint, checked tensor) for the tensor `item` if it has no constraints. The layout is the default of the
+/// backend for the rank of the tensor, or row-major if the backend has none or it is invalid for the tensor. `Err` if
+/// the tensor is invalid in row-major too.
 fn fallback(
     graph: &ResolvedGraph<'_>,
     item: &GraphTensorItem,

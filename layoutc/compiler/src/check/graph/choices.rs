@@ -21,8 +21,8 @@ const MAX_CHOICES: usize = 4096;
 /// Maximum cost of an operator, in bytes. A higher cost is an error. Sums of many costs fit 64 bits.
 const MAX_COST: u64 = 1 << 50;
 
-/// Choices of the node at position `node` under the alternatives `wants`, in their order; `candidates` are the layouts
-/// of each tensor, by the tensor's position in the graph.
+/// Choices of the node at position `node`, in the order of the alternatives `wants`. `candidates` has the candidate
+/// layouts of each tensor, by the position of the tensor in the graph.
 ///
 /// # Errors
 /// No choice, more than [`MAX_CHOICES`], or a cost above [`MAX_COST`].
@@ -64,8 +64,8 @@ pub(super) fn choices(
     Err(error.help(help))
 }
 
-/// Text of a node's operands and results with their axes, for notes: `` `x` (N, H, W, C), `w` (O, H, W, I) and writes
-/// `y` (N, H, W, C) ``.
+/// Text of a node's operands and results with their axes, for notes:
+/// `` `x` (N, H, W, C), `w` (O, H, W, I) and writes `y` (N, H, W, C) ``.
 fn tensors(graph: &ResolvedGraph<'_>, node: usize) -> String {
     let shown = |positions: &[usize]| {
         let items = positions.iter().filter_map(|k| graph.tensors.get(*k));
@@ -77,8 +77,8 @@ fn tensors(graph: &ResolvedGraph<'_>, node: usize) -> String {
     format!("{} and writes {}", shown(graph.operands(node)), shown(graph.results(node)))
 }
 
-/// Adds the choices of one alternative to `choices`. Returns the end of a sentence on why there is none, such as
-/// "requires `NHWC`, which `x` cannot have"; `None` if a choice is added, or no reason is known. `Err` if a limit is
+/// Adds the choices of `alternative` to `choices`. If there are none, returns the reason, as the end of a sentence:
+/// "requires `NHWC`, which `x` cannot have". `None` if a choice is added, or if no reason is known. `Err` if a limit is
 /// exceeded.
 fn add_choices(
     graph: &ResolvedGraph<'_>,
@@ -183,9 +183,9 @@ fn add_choices(
     Ok(fault)
 }
 
-/// Positions of the candidates that satisfy the required layout `text`: those with the same text, and for a text with
-/// `*` (any axis) those that differ from it only there. Each is `Some`, as `None` stands for an operand without a
-/// requirement.
+/// Positions in `candidates` of the layouts that satisfy the required layout `text`: those with the text `text`, and,
+/// if it contains `*` (any axis), those without `*` that Glow's comparison accepts for it. Each is `Some`, because
+/// `None` stands for an operand without a requirement.
 fn alike(candidates: &[LayoutCandidate], text: &str) -> Vec<Option<usize>> {
     let required = candidates.iter().find(|candidate| candidate.text == text);
     let has_star =
@@ -201,17 +201,18 @@ fn alike(candidates: &[LayoutCandidate], text: &str) -> Vec<Option<usize>> {
     all.map(|(k, _)| Some(k)).collect()
 }
 
-/// True if the tensor of `slot` need not have the layout that the tensors of an elementwise node share (`slots` are all
-/// of them): a constant, which is converted at no cost; an operand of rank at most 1; or an operand with fewer axes
-/// than a result, which is broadcast. Always false for results.
+/// True if the operand of `slot` need not have the layout that the tensors of an elementwise node share. It need not if
+/// it is a constant, which is converted at no cost; if its rank is at most 1; or if its rank is less than that of a
+/// result, to which it is broadcast. Always false for results. `slots` are all operands and results of the node.
 fn is_exempt(graph: &ResolvedGraph<'_>, slot: &OperandSlot<'_>, slots: &[OperandSlot<'_>]) -> bool {
     let rank = graph.rank(slot.tensor);
     let is_broadcast = slots.iter().any(|other| other.is_result && graph.rank(other.tensor) > rank);
     !slot.is_result && (graph.is_constant(slot.tensor) || is_broadcast || rank <= 1)
 }
 
-/// Position of the tensor whose layout is projected to the other tensors of a node: among those with a projection
-/// requirement that are no constants, the one of highest rank, a result before operands. `None` if there is none.
+/// Position of the tensor whose layout is projected to the other tensors of a node. It is the tensor of highest rank
+/// among those with a projection requirement; of equal ranks, a result precedes operands. Operands that are constants
+/// are not considered. `None` if there is no such tensor.
 fn whole(graph: &ResolvedGraph<'_>, slots: &[OperandSlot<'_>]) -> Option<usize> {
     let is_part = |slot: &&OperandSlot<'_>| matches!(slot.want, LayoutRequirement::Projection);
     let is_bound = |slot: &&OperandSlot<'_>| slot.is_result || !graph.is_constant(slot.tensor);
@@ -219,9 +220,8 @@ fn whole(graph: &ResolvedGraph<'_>, slots: &[OperandSlot<'_>]) -> Option<usize> 
     slots.iter().filter(is_part).filter(is_bound).rev().max_by_key(rank).map(|slot| slot.tensor)
 }
 
-/// True if the operand of `slot` need not have the projection of the layout of `whole`, the position of the tensor
-/// whose layout is projected: a constant, or an operand with an axis that `whole` does not have. Always false for
-/// results.
+/// True if the operand of `slot` need not have a projection of the layout of the tensor at position `whole`: it is a
+/// constant, or has an axis that this tensor does not have. Always false for results.
 fn is_apart(graph: &ResolvedGraph<'_>, slot: &OperandSlot<'_>, whole: Option<usize>) -> bool {
     let items = whole.and_then(|k| graph.tensors.get(k)).zip(graph.tensors.get(slot.tensor));
     let lacks = items.is_some_and(|(whole, own)| {
@@ -231,9 +231,9 @@ fn is_apart(graph: &ResolvedGraph<'_>, slot: &OperandSlot<'_>, whole: Option<usi
     !slot.is_result && (graph.is_constant(slot.tensor) || lacks)
 }
 
-/// Layout texts that the tensors of a node which must share one layout may have; with projection, the texts of `whole`,
-/// the position of the tensor whose layout is projected. A single `None` if no tensors must share a layout, empty if no
-/// text fits all of them.
+/// Texts of the layouts that the tensors of a node may share, if an alternative requires them to share one. For a
+/// projection, these are the texts of the candidates of the tensor at position `whole`, whose layout is projected to
+/// the others. The list is `[None]` if no tensors must share a layout, and empty if no text fits all of them.
 fn bound_texts<'c>(
     graph: &ResolvedGraph<'_>,
     slots: &[OperandSlot<'_>],
@@ -288,8 +288,8 @@ fn product<T: Copy>(lists: &[Vec<T>]) -> Vec<Vec<T>> {
     all
 }
 
-/// Cost of an alternative in bytes: the declared `cost`, or `cost-per-byte` times the bytes of the results in the
-/// candidates `outputs`, rounded down; 0 if neither is declared.
+/// Cost of an alternative in bytes: the declared `cost`, or the declared `cost-per-byte` times the total size of the
+/// results, rounded down, or 0. `outputs` has the candidate of each result, which determines its size.
 fn cost(
     graph: &ResolvedGraph<'_>,
     node: usize,

@@ -57,7 +57,7 @@ pub(super) enum TensorAttribute<'a> {
 }
 
 /// Function that returns the value of a query; `None` if the node has no such property, axis or attribute. The second
-/// argument is the byte range of the query in the condition.
+/// argument is the byte range of the query in the text of the condition.
 pub(super) type ConditionLookup<'a> =
     dyn Fn(ConditionQuery<'_>, Range<usize>) -> Option<ConditionValue> + 'a;
 
@@ -98,8 +98,8 @@ impl<'a> ConditionEvaluator<'a> {
         self.at += self.rest().len() - self.rest().trim_start().len();
     }
 
-    /// Consumes blanks, and then the first of `symbols` that the text continues with, which is returned; `None` if
-    /// there is none. In `symbols`, `<=` must come before its prefix `<`.
+    /// Consumes blanks and a symbol, and returns the symbol: the first in `symbols` with which the rest of the text
+    /// starts. `None` if there is none. In `symbols`, `<=` must come before its prefix `<`.
     fn symbol(&mut self, symbols: &[&'static str]) -> Option<&'static str> {
         self.blanks();
         let found = symbols.iter().find(|symbol| self.rest().starts_with(**symbol))?;
@@ -107,7 +107,7 @@ impl<'a> ConditionEvaluator<'a> {
         Some(found)
     }
 
-    /// Name after blanks at the current position, which is not consumed; empty if there is none.
+    /// Name at the current position, after any blanks; empty if there is none. The name is not consumed.
     fn name(&mut self) -> &'a str {
         self.blanks();
         let rest = self.rest();
@@ -132,8 +132,9 @@ impl<'a> ConditionEvaluator<'a> {
         self.joined("and", Self::not, |a, b| a && b)
     }
 
-    /// Evaluates values that `operand` reads, separated by `word` (`and`, `or`), and combines them with `join`. They
-    /// must be booleans; a single value without `word` may have any type.
+    /// Evaluates a chain such as `a and b and c`. `operand` reads and evaluates each value, `word` (`and`, `or`)
+    /// separates them, and `join` combines two of them. They must be booleans; a single value without `word` may have
+    /// any type.
     fn joined(
         &mut self,
         word: &str,
@@ -218,8 +219,8 @@ impl<'a> ConditionEvaluator<'a> {
         self.chain(&["*", "//", "%"], Self::atom)
     }
 
-    /// Evaluates values that `operand` reads, separated by the arithmetic operators `symbols`, which have equal
-    /// precedence, from left to right. A single value may have any type.
+    /// Evaluates a chain such as `a + b - c` from left to right. `operand` reads and evaluates each value; `symbols`
+    /// are the arithmetic operators between them, of equal precedence. A single value may have any type.
     fn chain(
         &mut self,
         symbols: &[&'static str],
@@ -356,8 +357,8 @@ fn real(value: &ConditionValue) -> Option<f64> {
     }
 }
 
-/// Length in bytes of the number at the start of a text, 0 if there is none, and true if the number has a fraction or
-/// an exponent: `0.5`, `1e-5`.
+/// Pair `(length, is_real)` for the number at the start of a text: its length in bytes, 0 if there is none, and true if
+/// it has a fraction or an exponent, as `0.5` and `1e-5` do.
 fn number(text: &str) -> (usize, bool) {
     let digits = |from: usize| text.bytes().skip(from).take_while(u8::is_ascii_digit).count();
     let whole = digits(0);

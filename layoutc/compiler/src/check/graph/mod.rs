@@ -83,8 +83,8 @@ struct GraphFacts {
     orders: Vec<Option<Vec<usize>>>,
 }
 
-/// Checks the graph `item`, whose resolved form is `graph`, and returns its model. Adds the names in the conditions of
-/// its alternatives to `uses`.
+/// Checks the graph `item` and returns its model. `graph` is `item` with its names resolved. Adds the names in the
+/// conditions of its alternatives to `uses`, for warnings.
 fn one(
     item: &GraphItem,
     graph: &ResolvedGraph<'_>,
@@ -118,7 +118,7 @@ fn one(
     Ok(Graph { name, place, tensors, nodes, outputs, is_fixed })
 }
 
-/// Nodes of the graph with their choices, and errors for nodes without a choice.
+/// Pair `(nodes, errors)`: the nodes of the graph with their choices, and an error for each node without a choice.
 fn nodes(
     graph: &ResolvedGraph<'_>,
     facts: &GraphFacts,
@@ -179,8 +179,9 @@ fn all_wants(
     })
 }
 
-/// Tensors of the graph in order, each with its candidate layouts, the position of the layout that the manifest
-/// declares or pins, and the candidates that it forbids. `Err` for a pin that contradicts a declaration.
+/// Tensors of the graph in order. Each has its candidate layouts, the position of the layout that the manifest declares
+/// or pins, and the marks of forbidden candidates. `Err` for a pin that contradicts a declaration, and if a declared
+/// layout or all layouts of a tensor are forbidden.
 fn tensors(
     graph: &ResolvedGraph<'_>,
     candidates: Vec<Vec<LayoutCandidate>>,

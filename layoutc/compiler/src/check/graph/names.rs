@@ -9,14 +9,15 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::PropertyItem;
 
-/// Name or attribute in a condition, located at `place` and resolved for one node; compared over all nodes to warn
-/// about names that none of them has.
+/// Name or attribute in a condition, resolved for one node. `place` is its location. The results of all nodes are
+/// compared to warn about names that no node has.
 #[derive(Debug, Clone)]
 pub(super) struct ConditionName {
     place: FileSpan,
-    /// Span of the queried tensor's text, `in[1]`; span of the name if the query is about the node.
+    /// Span of the text `in[1]` that names the queried tensor; span of the name if the query is about the node.
     tensor_place: FileSpan,
-    /// Number of the node's operands, or of its results for a query of a result; 0 if the query is about the node.
+    /// Number of the node's operands for a query of an operand, of its results for a query of a result; 0 if the query
+    /// is about the node.
     count: usize,
     /// Name of the operator whose condition contains the name.
     op: String,
@@ -25,7 +26,8 @@ pub(super) struct ConditionName {
     name: String,
     /// True if the node has a property, axis or attribute of this name.
     is_known: bool,
-    /// Names of the properties, axes or attributes that the node or tensor has.
+    /// Names that the query could have used: the properties and axes of the node, or the attributes of the queried
+    /// tensor.
     known: Vec<String>,
 }
 
@@ -79,8 +81,8 @@ fn own_names(site: &NodeContext<'_>) -> Vec<String> {
     properties.chain(axes).collect()
 }
 
-/// Names that a query may use for a tensor: if `part` is a position, the positions `0`, `1`, … of the axes; if `part`
-/// is a name, the axes, `rank` and `dtype`. Empty for `None`.
+/// Names that a query of a tensor may use. If `part` is a position, they are the positions `0`, `1`, … of the axes; if
+/// `part` is a name, they are the axes, `rank` and `dtype`. Empty if `tensor` is `None`.
 fn tensor_names(tensor: Option<&GraphTensorType>, part: TensorAttribute<'_>) -> Vec<String> {
     let Some(tensor) = tensor else { return Vec::new() };
     match part {
@@ -99,8 +101,8 @@ fn of<'a>(site: &NodeContext<'a>, which: ConditionTensor) -> Option<&'a GraphTen
     }
 }
 
-/// Value of a query for a node. A name is a property, otherwise the extent of the first axis of this name among
-/// operands, then results. `None` if there is no such property, axis or attribute.
+/// Value of a query for a node; `None` if there is no such property, axis or attribute. A name is looked up among the
+/// properties of the node first, then among the axes of the operands and of the results, in order.
 pub(super) fn value(site: &NodeContext<'_>, query: ConditionQuery<'_>) -> Option<ConditionValue> {
     match query {
         ConditionQuery::Name(name) => {

@@ -12,9 +12,9 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic};
 use crate::manifest::syntax::{NodeItem, OperatorItem, OperatorRule, ShapeRule, TypeRule};
 
-/// Checks the shapes and element types of all nodes. Returns for each node, by position, the axis order if it is a
-/// transposition that layoutc performs: axis `k` of the result is axis `order[k]` of the operand. `None` for other
-/// nodes.
+/// Checks the shapes and element types of all nodes. Returns one element for each node, by position: the axis order of
+/// a transposition that layoutc performs, or `None` for any other node. Axis `k` of the result is axis `order[k]` of
+/// the operand.
 ///
 /// # Errors
 /// `graph::shape` and `graph::dtype`.
@@ -100,8 +100,9 @@ impl NodeTypes<'_> {
         transpose::order(self.node, from, to)
     }
 
-    /// Types of the operands, then of the results, each with its axes in the order of the letters of the required
-    /// layout if the node has a single alternative. Otherwise, and without letters, the axes keep their order.
+    /// Types of the operands, then of the results. If the node has a single alternative, the axes of each are in the
+    /// order of the letters of the layout that it requires. Otherwise, and for a layout without letters, they keep
+    /// their order.
     fn in_operator_order(&self) -> Vec<GraphTensorType> {
         let all = self.operands.iter().chain(&self.results);
         let wants: Vec<Option<&LayoutRequirement>> = match self.wants.alternatives.as_slice() {
@@ -127,9 +128,9 @@ impl NodeTypes<'_> {
         self.fault(Code::GraphShape, message, &help)
     }
 
-    /// End of a help text on how to declare the operator, which has the layout rule `rule`, with the property
-    /// `property`, such as `shapes=any`, so that the check is relaxed: ", or add `shapes=any` to `op relu`". Empty for
-    /// a transposition.
+    /// End of a help text that says how to relax a check: declare the operator with `property`, such as `shapes=any`.
+    /// The text for `relu` is ", or add `shapes=any` to `op relu`". `rule` is the layout rule of the operator. Empty
+    /// for a transposition.
     fn relaxed(&self, rule: OperatorRule, property: &str) -> String {
         let op = &self.node.op.value;
         // A transposition has no other rule.
@@ -176,7 +177,8 @@ impl NodeTypes<'_> {
     }
 }
 
-/// Type of a tensor with its axes in the order of the required letters; unchanged unless each axis matches one letter.
+/// Type of a tensor with its axes in the order of the letters of the required layout `want`. Unchanged if `want` has no
+/// letters, or not exactly one letter for each axis.
 fn ordered(tensor: &GraphTensorType, want: Option<&LayoutRequirement>) -> GraphTensorType {
     let Some(LayoutRequirement::Text(text, _)) = want else { return tensor.clone() };
     let Some(letters) = string(&text.value) else { return tensor.clone() };

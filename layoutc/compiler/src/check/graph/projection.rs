@@ -42,8 +42,8 @@ impl LayoutLetters {
 }
 
 /// Projection of the layout `text` of the tensor `from` to the tensor `to`: keeps the axes that both have, and appends
-/// the axes of extent 1 that only `to` has. `None` if only `to` has an axis of another extent, or `text` is in a
-/// notation that cannot be projected to `to`.
+/// the axes of extent 1 that only `to` has. `None` if `to` has an axis that `from` does not have and whose extent is
+/// not 1, or if `text` is in a notation that cannot be projected to `to`.
 pub(super) fn project_layout(
     text: &str,
     from: &GraphTensorItem,

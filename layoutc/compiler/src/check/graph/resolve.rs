@@ -54,8 +54,8 @@ impl<'a> ResolvedGraph<'a> {
         self.roles.get(tensor) == Some(&TensorRole::Constant)
     }
 
-    /// Projection to the tensor `to` of the layout `text` of the tensor `from`: `NC16c` for `NCHW16c` if `to` has the
-    /// axes N and C. `None` if there is no projection.
+    /// Projection of the layout `text` of the tensor at position `from` to the axes of the tensor at position `to`:
+    /// `NC16c` for `NCHW16c` if `to` has the axes N and C. `None` if there is no projection.
     pub(super) fn projected(&self, text: &str, from: usize, to: usize) -> Option<String> {
         if from == to {
             return Some(text.to_owned());
@@ -116,7 +116,8 @@ pub(super) fn resolve<'a>(
     Ok(ResolvedGraph { file, backend, tensors, roles, nodes, reads, writes, outputs, pins })
 }
 
-/// Nodes in topological order; among nodes that could be next, the first in the text comes first. A cycle is an error.
+/// Nodes in topological order. Of several nodes whose operands are all available, the first in the text comes first. A
+/// cycle is an error.
 fn in_order<'a>(item: &'a GraphItem, file: &Arc<str>) -> Result<Vec<&'a NodeItem>, Diagnostic> {
     let mut writer: BTreeMap<&str, usize> = BTreeMap::new();
     for (k, node) in item.nodes.iter().enumerate() {

@@ -26,8 +26,8 @@ impl<'k> OperatorSignature<'k> {
     }
 }
 
-/// Reason, with the extents, why the shapes of an operator break the rule `rule`; `None` if they follow it, or an
-/// operand or result that it compares is missing.
+/// Reason, with the extents, why the shapes of an operator break the rule `rule`. `None` if the shapes follow the rule,
+/// or if an operand or result that the rule compares is missing.
 pub(super) fn clash(rule: ShapeRule, operation: &OperatorSignature<'_>) -> Option<String> {
     match rule {
         ShapeRule::Any => None,
@@ -48,13 +48,14 @@ pub(super) fn clash(rule: ShapeRule, operation: &OperatorSignature<'_>) -> Optio
     }
 }
 
-/// For each axis of `own`, the position of the axis of `other` with the same name; `None` if one is missing.
+/// Positions in `other` of the axes with the same names, one for each axis of `own` in order; `None` if an axis of
+/// `own` has no counterpart.
 fn by_name(own: &GraphTensorType, other: &GraphTensorType) -> Option<Vec<usize>> {
     own.axes.iter().map(|axis| other.position(&axis.name)).collect()
 }
 
-/// For each axis of `own`, the position of the axis of `other` as far from the last axis; `None` if `other` has fewer
-/// axes.
+/// Positions in `other` of the axes at the same distance from the last axis, one for each axis of `own` in order;
+/// `None` if `other` has fewer axes.
 fn by_position(own: &GraphTensorType, other: &GraphTensorType) -> Option<Vec<usize>> {
     let before = other.axes.len().checked_sub(own.axes.len())?;
     Some((before..other.axes.len()).collect())
@@ -71,8 +72,9 @@ fn is_alike(a: &GraphTensorType, b: &GraphTensorType) -> bool {
     a.axes.len() == b.axes.len() && (is_so(by_name(a, b)) || is_so(by_position(a, b)))
 }
 
-/// Valid broadcasts of the operand `own` to the result `to`, by name and by position: for each axis of `own`, the
-/// position of the result's axis. Empty if there is none.
+/// Broadcasts of the operand `own` to the result `to` that the extents allow, at most two: one with axes matched by
+/// name, one by position. A broadcast is a list with the position in `to` of each axis of `own`. An axis of `own` must
+/// have extent 1 or the extent of its counterpart.
 fn places(own: &GraphTensorType, to: &GraphTensorType) -> Vec<Vec<usize>> {
     let is_broadcast = |places: &Vec<usize>| {
         let mut extents = own.axes.iter().zip(places);
@@ -104,7 +106,8 @@ fn broadcast(operation: &OperatorSignature<'_>, to: &GraphTensorType) -> Option<
     })
 }
 
-/// Reason why the operand `own` does not broadcast to the result `to`: an axis whose extents differ.
+/// Reason why the operand `own` does not broadcast to the result `to`: an axis with an extent other than 1 that differs
+/// from the extent of its counterpart in `to`, or a rank above that of `to`.
 fn unlike(own: &GraphTensorType, to: &GraphTensorType) -> String {
     let places = by_name(own, to).or_else(|| by_position(own, to)).unwrap_or_default();
     let differs = |(axis, place): &(&StaticAxis, &usize)| {
@@ -124,8 +127,8 @@ fn unlike(own: &GraphTensorType, to: &GraphTensorType) -> String {
     }
 }
 
-/// Reason why the batch or the channels of a convolution mismatch; `None` if they match. The window (H, W) is not
-/// checked.
+/// Reason why a convolution has a batch or channels that do not match; `None` if they match. The extents of the window
+/// (H, W) are not checked.
 fn convolution(operation: &OperatorSignature<'_>) -> Option<String> {
     let [data, filter, ..] = operation.operands.as_slice() else { return None };
     let result = operation.results.first()?;

@@ -1,4 +1,4 @@
-//! Axis orders of transpositions, and the translation of layout texts between operand and result.
+//! Axis orders of transpositions. A layout text of the operand is translated to one of the result, and back.
 
 use layoutc_algebra::notation::{Notation, notation_axes};
 
@@ -58,14 +58,15 @@ fn listed(value: &PropertyItem) -> Option<Vec<usize>> {
     word.split(',').map(|k| k.trim().parse().ok()).collect()
 }
 
-/// Inverse of a permutation: for each axis of the operand, its position in the result.
+/// Inverse of the permutation `order`: element `order[k]` of the returned list is `k`. For the axis order of a
+/// transposition, it has the position in the result of each axis of the operand.
 pub(super) fn inverse(order: &[usize]) -> Vec<usize> {
     (0..order.len()).filter_map(|axis| order.iter().position(|own| *own == axis)).collect()
 }
 
-/// Translation of the layout `text` of a tensor with axes `from` to axes `to`, where axis `p` of `from` is axis
-/// `place[p]` of `to`, so that both name one order in memory. `None` if the text has no letters or positions to
-/// replace, or an axis has no letter.
+/// Translation of the layout `text` of a tensor with the axes `from` to the axes `to`, so that both texts describe one
+/// order in memory. Axis `p` of `from` is axis `place[p]` of `to`. `None` if the text cannot be translated: its
+/// notation does not support it, or an axis has no letter.
 pub(super) fn rewritten(
     text: &str,
     from: &GraphTensorType,
@@ -115,16 +116,17 @@ pub(super) fn rewritten(
     }
 }
 
-/// Letters of the result's axes `to` in the row-major order of the operand, whose axis `p` is axis `place[p]` of `to`.
-/// `None` if an axis has no single-letter name, or there are more than [`MAX_LETTERS`].
+/// Layout text that describes the row-major order of the operand by the letters of the result's axes `to`. Axis `p` of
+/// the operand is axis `place[p]` of `to`: with `to` N, C, H and `place` `[0, 2, 1]`, the text is `NHC`. `None` if an
+/// axis has no single-letter name, or there are more than [`MAX_LETTERS`].
 fn row_major(to: &GraphTensorType, place: &[usize]) -> Option<String> {
     let letters = place.iter().map(|axis| single(&to.axes.get(*axis)?.name));
     let letters: Option<String> = letters.collect();
     letters.filter(|letters| (1..=MAX_LETTERS).contains(&letters.len()))
 }
 
-/// Layout text with each letter outside brackets replaced by `letter`, in its case; `None` if a letter has no
-/// replacement.
+/// Layout text in which each letter outside brackets is replaced by the letter that the function `letter` returns, in
+/// the case of the old letter. `None` if `letter` returns `None`, or if there is a `*` outside brackets.
 fn lettered(text: &str, letter: &dyn Fn(char) -> Option<char>) -> Option<String> {
     let mut is_inside = false;
     let one = |c: char| {

@@ -9,9 +9,9 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::model::graph::{LayoutCandidate, OperatorChoice, OperatorLowering};
 
-/// Choices of the transposition at position `node`, one for each pair of candidates of operand and result: first
-/// aliases, which cost 0, then conversions, which cost the bytes read and written. Axis `k` of the result is axis
-/// `order[k]` of the operand.
+/// Choices of the transposition at position `node`, one for each pair (candidate of the operand, candidate of the
+/// result). Aliases come first, and cost 0. Conversions cost the number of bytes that they read and write. Axis `k` of
+/// the result is axis `order[k]` of the operand.
 ///
 /// # Errors
 /// No choice: the result requires an attribute that no conversion gives.

@@ -12,11 +12,12 @@ use super::tensor_types::GraphTensorType;
 use super::transpose::{inverse, rewritten};
 use crate::manifest::syntax::SpannedText;
 
-/// Number of layouts of a class of tensors with equal layouts above which no translated layouts are added.
+/// Number of constraints of one tensor at which translation stops: if a tensor of a class has this many, no translated
+/// layouts are added to the class.
 const MAX_SPREAD: usize = 8;
 
-/// Direction of a transposition, from one tensor to the other: positions and types of both tensors; axis `p` of `own`
-/// is axis `place[p]` of `other`.
+/// Direction of a transposition: from the operand to the result, or back. `from` and `to` are the positions of the two
+/// tensors in the graph, `own` and `other` their types. Axis `p` of `own` is axis `place[p]` of `other`.
 pub(super) struct TransposeEdge<'a> {
     pub(super) from: usize,
     to: usize,
@@ -43,8 +44,9 @@ pub(super) fn sides<'a>(
     sides
 }
 
-/// Propagates constraints across transpositions, and to all tensors that must have an equal layout, until there are no
-/// new ones. A tensor gets at most [`MAX_LAYOUTS`].
+/// Propagates constraints across transpositions, and to all tensors that must have an equal layout, until no constraint
+/// is new. `sides` are the directions of the transpositions, `bound` the sharding constraints, and `demands` the
+/// constraints of each tensor. Propagation adds constraints to a tensor up to [`MAX_LAYOUTS`].
 pub(super) fn propagate_layouts(
     graph: &ResolvedGraph<'_>,
     sides: &[TransposeEdge<'_>],
@@ -68,8 +70,9 @@ pub(super) fn propagate_layouts(
     }
 }
 
-/// Adds the translated constraints of `side.from` to `side.to` and to all tensors that must have the layout of
-/// `side.to`; returns true if any is new. A class with [`MAX_SPREAD`] layouts gets none.
+/// Translates the constraints of the tensor `side.from` to the axes of `side.to`, and adds them to all tensors in the
+/// class of `side.to`, which must have equal layouts. A class in which a tensor has [`MAX_SPREAD`] constraints gets no
+/// more. Returns true if a constraint is new.
 fn propagate_edge(
     side: &TransposeEdge<'_>,
     classes: &EquivalenceClasses,
@@ -97,7 +100,7 @@ fn propagate_edge(
     is_new
 }
 
-/// Classes of tensors that must have the same layout, transitively.
+/// Classes of tensors that must have the same layout: the transitive closure of the sharing constraints.
 struct EquivalenceClasses {
     /// Index in `members` of the class of each tensor, by the tensor's position.
     own: Vec<usize>,

@@ -3,8 +3,8 @@
 use super::tensor_types::GraphTensorType;
 use crate::manifest::syntax::TypeRule;
 
-/// Two tensors whose element types differ although the rule requires equal ones, each as (tensor, true for an operand);
-/// `None` if there are none.
+/// Two tensors whose element types differ although `rule` requires equal ones; `None` if there are none. Each is a pair
+/// (tensor, true if it is an operand).
 pub(super) fn clash<'k>(
     rule: TypeRule,
     operands: &[&'k GraphTensorType],

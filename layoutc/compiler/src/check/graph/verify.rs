@@ -1,7 +1,7 @@
 //! Verification of graphs that declare their layouts: every tensor must have the layout that its readers require.
 //!
-//! The solver, without conversions, decides if a consistent assignment exists for the undeclared layouts. If there is
-//! none, a walk over the operators in topological order finds the errors.
+//! The solver decides if the undeclared layouts can be chosen so that no conversions are needed. Unless they can, a
+//! walk over the nodes in topological order finds the errors.
 
 use layoutc_algebra::notation::glow::{AxisPermutation, Satisfaction, UnmetRequirement};
 
@@ -12,7 +12,7 @@ use crate::model::graph::{
 };
 use crate::solve::{Consistency, bytes_moved, consistency};
 
-/// Errors of a graph whose layouts are fixed (`is_fixed`); empty for any other graph.
+/// Errors of a graph whose layouts are only verified (`is_fixed`); empty for any other graph.
 pub(super) fn verify(graph: &Graph) -> Vec<Diagnostic> {
     if !graph.is_fixed {
         return Vec::new();
@@ -56,8 +56,8 @@ pub(super) fn verify(graph: &Graph) -> Vec<Diagnostic> {
 /// Walk over the nodes of a graph, with the layouts known so far and the errors found.
 struct GraphVerifier<'g> {
     graph: &'g Graph,
-    /// Position, among the candidates of each tensor, of the layout that the tensor has, by the tensor's position;
-    /// `None` if it is not known yet.
+    /// Layout of each tensor, by the position of the tensor, as a position among its candidates; `None` if it is not
+    /// known yet.
     layouts: Vec<Option<usize>>,
     found: Vec<Diagnostic>,
 }
@@ -67,8 +67,8 @@ impl GraphVerifier<'_> {
         self.layouts.get(tensor).copied().flatten()
     }
 
-    /// Selects the choice of the node at `position` with the fewest errors, adds these to `self.found`, and sets the
-    /// layouts of the node's tensors whose layout is not known yet to those of the choice.
+    /// Visits the node at `position`: takes its choice with the fewest errors, and adds these errors to `self.found`.
+    /// Tensors of the node whose layout is not known yet get the layout of the choice.
     fn node(&mut self, position: usize) {
         let graph = self.graph;
         let Some(node) = graph.nodes.get(position) else { return };
@@ -87,8 +87,9 @@ impl GraphVerifier<'_> {
         }
     }
 
-    /// Tensors of `node` whose known layouts do not satisfy `choice`, as (position of the tensor, candidate that an
-    /// operand has or the node gives to a result, candidate that is required, true for an operand).
+    /// Tensors of `node` whose layouts are known but do not satisfy `choice`, as tuples
+    /// `(tensor, own, required, is_operand)`: `tensor` is the position of the tensor; `own` is the candidate that an
+    /// operand has, or that the node gives to a result; `required` is the candidate that is required.
     fn wrong(&self, node: &GraphNode, choice: &OperatorChoice) -> Vec<(usize, usize, usize, bool)> {
         let tensor = |k: usize| self.graph.tensors.get(k);
         let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(k, required)| {
@@ -156,8 +157,8 @@ impl GraphVerifier<'_> {
         with_fix(error, tensor, own, required)
     }
 
-    /// Positions of the tensors through which the tensor at `position` inherits its layout, as in a chain of
-    /// elementwise operators: the tensor itself first, the tensor that the layout comes from last.
+    /// Positions of the tensors from which the tensor at `position` inherits its layout, as in a chain of elementwise
+    /// operators. The tensor itself is first, the tensor that the layout originates from is last.
     fn path(&self, position: usize) -> Vec<usize> {
         let mut path = vec![position];
         while let Some(source) = path.last().and_then(|at| self.source(*at)) {
@@ -166,8 +167,9 @@ impl GraphVerifier<'_> {
         path
     }
 
-    /// Position of the operand with the same layout as the result at `position`, if the operator requires operands and
-    /// results to share one; `None` if there is none, or the tensor is no result.
+    /// Position, among the tensors of the graph, of the operand from which the result at `position` inherits its
+    /// layout: the first operand of its node whose layout has the same text. `None` if the tensor is not the result of
+    /// a node, if its node does not require one layout for all tensors, or if no operand has that layout.
     fn source(&self, position: usize) -> Option<usize> {
         let tensor = self.graph.tensors.get(position)?;
         let TensorRole::Result { node, .. } = tensor.role else { return None };
@@ -179,8 +181,8 @@ impl GraphVerifier<'_> {
         })
     }
 
-    /// Text `x → relu1 → r` of a path, tensors and nodes alternating, from the origin on. `path` has the positions of
-    /// the tensors in the order of [`Self::path`], the origin last.
+    /// Text of a path, `x → relu1 → r`, in which tensors and nodes alternate. `path` has the positions of the tensors
+    /// as [`Self::path`] returns them, the origin last; in the text the origin is first.
     fn path_text(&self, path: &[usize]) -> String {
         let mut names: Vec<&str> = Vec::new();
         for position in path.iter().rev() {
@@ -194,7 +196,8 @@ impl GraphVerifier<'_> {
     }
 }
 
-/// Returns `error` with a label where the manifest declares the layout of `tensor`, or a note if it declares none.
+/// Returns `error` with a label at the declaration of the layout of `tensor`, or with a note if the manifest declares
+/// none.
 fn declared(error: Diagnostic, tensor: &GraphTensor) -> Diagnostic {
     let Some(declared) = tensor.declared.and_then(|k| tensor.candidates.get(k)) else {
         return error.note(format!("`{}` declares no layout", tensor.name));
@@ -202,8 +205,8 @@ fn declared(error: Diagnostic, tensor: &GraphTensor) -> Diagnostic {
     error.with_label(declared.place.clone(), format!("`{}` is declared here", tensor.name))
 }
 
-/// Sentences on the strides and sizes in which the candidate `own` of a tensor fails the candidate `required`; empty if
-/// the layouts differ otherwise.
+/// Sentences, for notes, on the strides and sizes of the candidate `own` of a tensor that do not satisfy the candidate
+/// `required`. Empty if the two layouts differ in something else.
 fn alignments(tensor: &GraphTensor, own: usize, required: usize) -> Vec<String> {
     let [own, required] = [own, required].map(|k| tensor.candidates.get(k));
     let Some((own, required)) = own.zip(required) else { return Vec::new() };
@@ -218,7 +221,8 @@ fn alignments(tensor: &GraphTensor, own: usize, required: usize) -> Vec<String> 
     }
 }
 
-/// Sentences on differing strides and missing bytes of two layouts with the same Glow letters.
+/// Sentences, for notes, on two layouts with the same Glow letters: one for each axis whose strides differ, and one if
+/// `own` has fewer bytes than `required`.
 fn steps(own: &LayoutCandidate, required: &LayoutCandidate) -> Vec<String> {
     let strides = own.tensor.layout.strides().iter().zip(required.tensor.layout.strides());
     let differ = strides.enumerate().filter_map(|(axis, (own, other))| {
@@ -231,9 +235,9 @@ fn steps(own: &LayoutCandidate, required: &LayoutCandidate) -> Vec<String> {
     differ.chain(bytes).collect()
 }
 
-/// Returns `error` with help lines: convert the tensor from the candidate `own` to the candidate `required`, with the
-/// number of bytes read and written, or declare another layout; and leave the choice to the solver. For an opaque
-/// layout, the only help is that no conversion adds its attribute.
+/// Returns `error` with help for a tensor that has the candidate `own` where the candidate `required` is required:
+/// convert it, with the number of bytes read and written, or declare another layout; or leave the choice to the solver.
+/// If `required` is opaque, the only help is that no conversion adds its attribute.
 fn with_fix(error: Diagnostic, tensor: &GraphTensor, own: usize, required: usize) -> Diagnostic {
     let (has, asks) = (tensor.text(own), tensor.text(required));
     let [from, to] = [own, required].map(|k| tensor.candidates.get(k));
@@ -249,7 +253,7 @@ fn with_fix(error: Diagnostic, tensor: &GraphTensor, own: usize, required: usize
         None => format!("convert it from {has} to {asks}"),
     };
     let name = &tensor.name;
-    // For a result, the operator's layout fits its declaration; for an operand, the required one.
+    // Layout to declare: if the required layout is the declared one, that of the operator, else the required one.
     let fits = if tensor.declared == Some(required) { has } else { asks };
     let error = error.help(format!(
         "{how}: {bytes} bytes are read and written; or declare `{name}` with `layout=\"{fits}\"`"

@@ -1,4 +1,4 @@
-//! Slots that the steps of a layout account for, from which the origin of its padding follows.
+//! Counts of the slots that the steps of a layout account for. [`PaddingOrigin`] follows from them.
 
 use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::expr::Expr;
@@ -32,9 +32,9 @@ impl StepLowering<'_> {
         self.builder.facts().proves_ge(filled, slots).unwrap_or(false)
     }
 
-    /// Updates `grown` and `filled` after a step at `place`, before which the layout had `before` slots (`None` on
-    /// overflow). If `filled` covered all slots before a step that is not a map, it covers all slots after the step
-    /// too.
+    /// Updates `grown` and `filled` after a step at `place`. `before` is the number of slots before the step, `None` on
+    /// overflow. If `filled` was all slots before a step other than a map, it becomes all slots after the step: the
+    /// step accounts for the slots that it adds.
     pub(super) fn track_padding(&mut self, before: Option<Expr>, place: &FileSpan, is_map: bool) {
         let (Some(before), Some(after), Some(filled)) = (before, self.slots(), self.filled.take())
         else {

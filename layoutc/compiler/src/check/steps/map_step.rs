@@ -1,4 +1,4 @@
-//! Lowering of `map` steps, which state an index map.
+//! Lowering of `map` steps, which give an index map of the current axes.
 
 use std::sync::Arc;
 

@@ -13,9 +13,9 @@ use crate::check::faults::text;
 use crate::manifest::syntax::ViewItem;
 use crate::model::ViewKind;
 
-/// Lowers the view `item` of the base `seen` as elements of `dtype`, whose number of lanes is a multiple or a divisor
-/// of the base's. `Err` if no axis has stride 1, or the elements to join are not contiguous or not a multiple of the
-/// vector.
+/// Lowers the view `item` of the base `seen` with elements of type `dtype`, whose number of lanes is a multiple or a
+/// divisor of the base's. Elements are joined or split along the axis of stride 1. `Err` if no axis has stride 1, if
+/// the elements to join are not contiguous, or if their number along the axis is not a multiple of the number of lanes.
 pub(super) fn lane_view(
     item: &ViewItem,
     dtype: Dtype,

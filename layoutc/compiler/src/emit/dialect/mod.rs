@@ -78,7 +78,8 @@ pub struct Dialect {
     pub math: fn(&str, &str) -> String,
     /// Macro around a condition that is likely true; empty if the language has none.
     pub usual: &'static str,
-    /// Directive line before a loop that is unrolled; the argument is the trip count. `None` if there is no directive.
+    /// Directive line before a loop that is unrolled; the argument is the unroll factor, 1 to prevent unrolling. `None`
+    /// if there is no directive.
     pub unroll: fn(i64) -> Option<String>,
     /// Macro that stores consecutive elements of an array as one vector: `LAYOUTC_STORE`; empty if the language has
     /// none.

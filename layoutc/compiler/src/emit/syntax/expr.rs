@@ -1,164 +1,166 @@
-//! Expressions: integers and conditions over names.
+//! Index expressions: integers and conditions over parameters, loop variables and constants.
 
 use crate::machine::CPU;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An integer or boolean expression. `div` and `mod` have an operand that is proven not negative; `floor_div` and
-/// `floor_mod` round towards minus infinity (`-1 floor_div 4` is -1, `-1 floor_mod 4` is 3). Divisors are positive.
+/// Index expression: an integer or a truth value. The dividend of `div` and `mod` is proven nonnegative. `floor_div`
+/// and `floor_mod` round towards minus infinity (`-1 floor_div 4` is -1, `-1 floor_mod 4` is 3). Divisors are positive.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Expr {
-    /// An integer.
+    /// Integer constant.
     Int {
-        /// Its value.
+        /// Value of the constant.
         value: i64,
     },
-    /// A truth value.
+    /// Truth constant.
     Bool {
-        /// Its value.
+        /// Value of the constant.
         value: bool,
     },
-    /// A parameter, a loop variable, a `let` or a constant.
+    /// Value of a parameter, a loop variable, a `let` or a constant, given by its name.
     Name {
-        /// Its identifier.
+        /// Identifier.
         name: String,
     },
-    /// The value that an output parameter was set to.
+    /// Value of an output parameter, read back after a `set`: `*out`.
     Output {
-        /// The parameter.
+        /// Identifier of the output parameter.
         name: String,
     },
-    /// Where a call is to put an index: a name that was declared.
+    /// Address of an index variable, passed to a call that sets the variable: `&out`.
     Address {
-        /// Its identifier.
+        /// Identifier of the variable.
         name: String,
     },
-    /// `-a`
+    /// Negation `-a`.
     Neg {
-        /// The operand.
+        /// Negated operand.
         a: Box<Expr>,
     },
-    /// The sum of two or more; `a - b` is the sum of `a` and `neg b`.
+    /// Sum of two or more terms; `a - b` is the sum of `a` and `neg b`.
     Add {
-        /// The terms, in order.
+        /// Terms, in order.
         args: Vec<Expr>,
     },
-    /// The product of two or more.
+    /// Product of two or more factors.
     Mul {
-        /// The factors, in order.
+        /// Factors, in order.
         args: Vec<Expr>,
     },
-    /// A quotient.
+    /// Quotient of a nonnegative dividend, rounded down.
     Div {
-        /// The dividend, not negative.
+        /// Dividend, proven nonnegative.
         a: Box<Expr>,
-        /// The divisor.
+        /// Divisor, positive.
         b: Box<Expr>,
     },
-    /// A remainder.
+    /// Remainder of a nonnegative dividend.
     Mod {
-        /// The dividend, not negative.
+        /// Dividend, proven nonnegative.
         a: Box<Expr>,
-        /// The divisor.
+        /// Divisor, positive.
         b: Box<Expr>,
     },
-    /// A quotient rounded towards minus infinity.
+    /// Quotient, rounded towards minus infinity.
     FloorDiv {
-        /// The dividend.
+        /// Dividend, of any sign.
         a: Box<Expr>,
-        /// The divisor.
+        /// Divisor, positive.
         b: Box<Expr>,
     },
-    /// A remainder that is never negative.
+    /// Remainder of `floor_div`, from 0 to `b - 1`.
     FloorMod {
-        /// The dividend.
+        /// Dividend, of any sign.
         a: Box<Expr>,
-        /// The divisor.
+        /// Divisor, positive.
         b: Box<Expr>,
     },
-    /// Bitwise and, on two's complement.
+    /// Bitwise AND of integers in two's complement.
     BitAnd {
-        /// The operands.
+        /// Operands, two or more.
         args: Vec<Expr>,
     },
-    /// Bitwise exclusive or, on two's complement.
+    /// Bitwise XOR of integers in two's complement.
     BitXor {
-        /// The operands.
+        /// Operands, two or more.
         args: Vec<Expr>,
     },
-    /// The smaller of two.
+    /// Lesser of two operands.
     Min {
-        /// One.
+        /// First operand.
         a: Box<Expr>,
-        /// The other.
+        /// Second operand.
         b: Box<Expr>,
     },
-    /// The larger of two.
+    /// Greater of two operands.
     Max {
-        /// One.
+        /// First operand.
         a: Box<Expr>,
-        /// The other.
+        /// Second operand.
         b: Box<Expr>,
     },
-    /// How far along the Hilbert curve of a box a cell is; the nearest cell where the index lies outside.
+    /// Position of a cell along the Hilbert curve of a grid, from 0. A row or column outside the grid is clamped to the
+    /// grid.
     Hilbert {
-        /// The row.
+        /// Row of the cell.
         a: Box<Expr>,
-        /// The column.
+        /// Column of the cell.
         b: Box<Expr>,
-        /// How many rows the box has.
+        /// Number of rows of the grid.
         rows: i64,
-        /// How many columns.
+        /// Number of columns of the grid.
         columns: i64,
     },
-    /// The cell so far along the Hilbert curve of a box, as `row * columns + column`; the first or the last one beyond.
+    /// Cell at a position along the Hilbert curve of a grid, as `row * columns + column`. A position beyond the ends of
+    /// the curve is clamped to the first or last cell.
     HilbertCell {
-        /// How far.
+        /// Position along the curve, from 0.
         a: Box<Expr>,
-        /// How many rows the box has.
+        /// Number of rows of the grid.
         rows: i64,
-        /// How many columns.
+        /// Number of columns of the grid.
         columns: i64,
     },
-    /// `then` where the condition holds, else `otherwise`.
+    /// Value of `then` if the condition holds, otherwise of `otherwise`.
     Select {
-        /// The condition.
+        /// Condition that selects the value.
         condition: Box<Expr>,
-        /// The value where it holds.
+        /// Value if the condition holds.
         then: Box<Expr>,
-        /// The value where it does not.
+        /// Value if the condition does not hold.
         otherwise: Box<Expr>,
     },
-    /// A call of a generated function.
+    /// Result of a call of a generated function.
     Call {
-        /// The function.
+        /// Identifier of the function.
         name: String,
-        /// Its arguments.
+        /// Arguments, in order.
         args: Vec<Expr>,
     },
-    /// A comparison.
+    /// Truth value of the comparison `a op b` of two integers.
     Compare {
-        /// The operator.
+        /// Comparison operator.
         op: Compare,
-        /// The left side.
+        /// Left operand.
         a: Box<Expr>,
-        /// The right side.
+        /// Right operand.
         b: Box<Expr>,
     },
-    /// All hold; empty is true.
+    /// Conjunction of conditions; true if there are none.
     All {
-        /// The conditions.
+        /// Conditions.
         args: Vec<Expr>,
     },
-    /// The negation of a condition.
+    /// Negation of a condition.
     Not {
-        /// The condition.
+        /// Negated condition.
         a: Box<Expr>,
     },
 }
 
-/// A comparison operator.
+/// Operator that compares two integers.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -175,32 +177,32 @@ pub enum Compare {
 }
 
 impl Expr {
-    /// True for a constant number of bytes within the second-level cache.
+    /// True for a constant number of bytes that fits the L2 cache.
     pub fn is_near(&self) -> bool {
         matches!(self, Self::Int { value } if (0..=CPU.l2_bytes).contains(value))
     }
 
-    /// An integer.
+    /// Integer constant `value`.
     pub fn int(value: i64) -> Self {
         Self::Int { value }
     }
 
-    /// A name.
+    /// Value of the parameter, variable or constant called `name`.
     pub fn name(name: &str) -> Self {
         Self::Name { name: name.to_owned() }
     }
 
-    /// `a op b`.
+    /// Truth value of the comparison `a op b`.
     pub fn compare(op: Compare, a: Expr, b: Expr) -> Self {
         Self::Compare { op, a: Box::new(a), b: Box::new(b) }
     }
 
-    /// A call.
+    /// Result of a call of the generated function `name`.
     pub fn call(name: &str, args: Vec<Expr>) -> Self {
         Self::Call { name: name.to_owned(), args }
     }
 
-    /// The smaller of two; of two integers the integer.
+    /// Lesser of two expressions. Two constants, or two equal expressions, are folded to one operand.
     #[must_use]
     pub fn min(self, other: Expr) -> Self {
         match (&self, &other) {
@@ -210,7 +212,7 @@ impl Expr {
         }
     }
 
-    /// The larger of two; of two integers the integer.
+    /// Greater of two expressions. Two constants, or two equal expressions, are folded to one operand.
     #[must_use]
     pub fn max(self, other: Expr) -> Self {
         match (&self, &other) {
@@ -220,13 +222,13 @@ impl Expr {
         }
     }
 
-    /// Calls `visit` on this expression and every one inside it.
+    /// Calls `visit` on this expression and on every subexpression.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr)) {
         visit(self);
         self.children(&mut |child| child.visit(visit));
     }
 
-    /// Calls `visit` on the operands.
+    /// Calls `visit` on each operand.
     pub fn children(&self, visit: &mut dyn FnMut(&Expr)) {
         match self {
             Self::Int { .. }
@@ -260,7 +262,7 @@ impl Expr {
         }
     }
 
-    /// The same expression with every part given to `change`, the operands before what they are part of.
+    /// Copy of the expression in which `change` has replaced each subexpression, operands first.
     #[must_use]
     pub fn map(&self, change: &dyn Fn(Expr) -> Expr) -> Self {
         let mut copy = self.clone();

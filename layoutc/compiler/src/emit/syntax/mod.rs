@@ -1,6 +1,7 @@
-//! Syntax trees of functions, made from the loop IR ([`crate::ir`]): what templates see and the printers print.
+//! Syntax trees of functions, built from the loop IR ([`crate::ir`]): data of the templates and input of the printers.
 //!
-//! The types are part of the template model (`schemas/template-model.json`): a change here changes its version.
+//! The types are part of the template model (`schemas/template-model.json`): a change of a type needs a new model
+//! version.
 
 mod expr;
 mod from_ir;
@@ -17,100 +18,100 @@ pub use self::from_ir::stmts;
 pub use self::number::{Gathering, Number, NumberOp};
 pub use self::stmt::{Among, Operand, Stmt, Strided, TeamArray};
 
-/// An axis of a launch range.
+/// Axis of a launch range, with one work item per index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkAxis {
-    /// The name of the item's number.
+    /// Identifier of the variable that holds the work item's index along the axis.
     pub name: String,
-    /// How many items there are.
+    /// Number of work items along the axis.
     pub extent: Expr,
 }
 
-/// How a constant's value is spelled.
+/// Form in which a constant of an element type is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Spelling {
-    /// As a number of its type.
+    /// Number in the notation of the constant's type: `1.5f`.
     Number,
-    /// As bits, in hexadecimal: it stands for several elements.
+    /// Bit pattern in hexadecimal, for an integer word that holds several elements: `0x3C003C00`.
     Bits,
 }
 
-/// What a parameter is.
+/// Type of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ParamType {
-    /// An index, an extent or a symbol.
+    /// Integer that is an index, an extent or the value of a symbol.
     Index,
-    /// Where an index is written to.
+    /// Pointer through which the function returns an index.
     OutIndex,
-    /// Elements that are read.
+    /// Buffer that the function reads.
     Input {
-        /// Their type, as the manifest calls it.
+        /// Element type in manifest notation.
         element: String,
     },
-    /// Elements that are written.
+    /// Buffer that the function writes.
     Output {
-        /// Their type, as the manifest calls it.
+        /// Element type in manifest notation.
         element: String,
     },
-    /// An image that is read.
+    /// Image that the function reads.
     InputImage {
-        /// The type of its elements, as the manifest calls it.
+        /// Element type in manifest notation.
         element: String,
-        /// 2, or 3 for an array of images.
+        /// Rank: 2 for an image, 3 for an array of images.
         rank: u32,
     },
-    /// An image that is written.
+    /// Image that the function writes.
     OutputImage {
-        /// The type of its elements, as the manifest calls it.
+        /// Element type in manifest notation.
         element: String,
-        /// 2, or 3 for an array of images.
+        /// Rank: 2 for an image, 3 for an array of images.
         rank: u32,
     },
 }
 
-/// A parameter.
+/// Parameter of a function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Param {
-    /// Its identifier.
+    /// Identifier of the parameter.
     pub name: String,
-    /// What it is.
+    /// Type of the parameter.
     #[serde(rename = "type")]
     pub ty: ParamType,
 }
 
-/// What a function gives.
+/// Type of a function's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Returns {
-    /// Nothing.
+    /// No result.
     Nothing,
-    /// An index or a count.
+    /// Index or count, of the index type.
     Index,
-    /// A number of bytes: as wide as memory is, and so are its parameters.
+    /// Number of bytes, in an integer type as wide as an address. The index parameters have the same type.
     Bytes,
-    /// A truth value.
+    /// Truth value.
     Bool,
 }
 
-/// A function.
+/// Function with its documentation and body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Function {
-    /// Its identifier.
+    /// Identifier of the function.
     pub name: String,
-    /// What it does, one line each, for a comment.
+    /// Lines of the comment above the function, without comment marks.
     pub doc: Vec<String>,
-    /// What it gives.
+    /// Type of the result.
     pub returns: Returns,
-    /// Its parameters: symbols first.
+    /// Parameters: symbols first.
     pub params: Vec<Param>,
-    /// What it does.
+    /// Statements, in order.
     pub body: Vec<Stmt>,
 }
 
 impl Function {
-    /// The same with a remark for every parameter that the body does not use.
+    /// Function with an [`Unused`](Stmt::Unused) statement at the start for each parameter that the body does not use.
     #[must_use]
     pub fn with_unused(mut self) -> Self {
         let unused: RefCell<Vec<&str>> =
@@ -133,7 +134,7 @@ impl Function {
         self
     }
 
-    /// The functions that the body calls, and the arithmetic that targets may need a helper for.
+    /// Calls `visit` on every index expression of the body.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr)) {
         for stmt in &self.body {
             stmt.visit(visit, &mut |_| {});

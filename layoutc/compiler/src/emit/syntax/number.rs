@@ -1,122 +1,122 @@
-//! Arithmetic on elements: the values that kernels compute.
+//! Element values: the arithmetic of kernels.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Expr;
 
-/// A value that is computed, of an element type that arithmetic is done in: `f64`, `f32`, `i64`, `i32`, `u64`, `u32` or
-/// `bool`. Where a type is named it is as manifests call it.
+/// Value of an element type. Arithmetic is done in `f64`, `f32`, `i64`, `i32`, `u64`, `u32` and `bool`. Types are named
+/// in manifest notation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Number {
-    /// A constant.
+    /// Constant of an element type.
     Constant {
-        /// Its type.
+        /// Scalar type of the constant.
         element: String,
-        /// The bit pattern, in hexadecimal.
+        /// Bit pattern in hexadecimal, without `0x`.
         bits: String,
     },
-    /// A named value.
+    /// Value of a declared variable or constant.
     Name {
-        /// Its identifier.
+        /// Identifier of the variable or constant.
         name: String,
     },
-    /// An element of an array of the function's own.
+    /// Element of an array that the function declares.
     Item {
-        /// The array.
+        /// Identifier of the array.
         array: String,
-        /// The element, from 0.
+        /// Index of the element in the array.
         index: Expr,
     },
-    /// An index as a value.
+    /// Index expression as a value.
     Index {
-        /// The type of the value.
+        /// Type of the value.
         element: String,
-        /// The index.
+        /// Index expression that is converted to the type.
         value: Expr,
     },
-    /// Whether indices fulfil a condition.
+    /// Truth value of a condition on indices.
     Holds {
-        /// The condition.
+        /// Condition on indices.
         condition: Expr,
     },
-    /// The element at `index` of a buffer.
+    /// Element read from a buffer.
     Load {
-        /// The buffer.
+        /// Identifier of the buffer.
         buffer: String,
-        /// The element, from 0.
+        /// Index of the element, in elements.
         index: Expr,
-        /// The function that reads it, where elements share bytes.
+        /// Function that reads an element which shares bytes with others; `null` for a plain read.
         through: Option<String>,
     },
-    /// What a generated function reads: an element of an image.
+    /// Element of an image, read by a generated function.
     Fetch {
-        /// The function.
+        /// Identifier of the function.
         function: String,
-        /// Its arguments: the image, then the physical index.
+        /// Arguments: the image, then the physical index.
         args: Vec<Expr>,
     },
-    /// `-a`
+    /// Negation `-a`.
     Negate {
-        /// The type of the operand.
+        /// Type of the operand and of the result.
         element: String,
-        /// The operand.
+        /// Negated operand.
         a: Box<Number>,
     },
-    /// The negation of a truth value.
+    /// Negation of a truth value.
     Not {
-        /// The operand.
+        /// Negated truth value.
         a: Box<Number>,
     },
-    /// `a op b`, both of one type.
+    /// Result of `a op b`, with both operands of one type.
     Binary {
-        /// The operator.
+        /// Operator.
         op: NumberOp,
-        /// The type of the operands.
+        /// Type of the operands.
         element: String,
-        /// The left operand.
+        /// Left operand.
         a: Box<Number>,
-        /// The right operand.
+        /// Right operand.
         b: Box<Number>,
     },
-    /// `then` where the condition holds, else `otherwise`; only one of them is computed.
+    /// Value of `then` if the condition holds, otherwise of `otherwise`. Only the selected one is evaluated.
     Select {
-        /// The condition.
+        /// Condition that selects the value.
         condition: Box<Number>,
-        /// The value where it holds.
+        /// Value if the condition holds.
         then: Box<Number>,
-        /// The value where it does not.
+        /// Value if the condition does not hold.
         otherwise: Box<Number>,
     },
-    /// A mathematical function: `abs exp log sqrt rsqrt tanh erf floor pow`.
+    /// Result of a mathematical function: `abs exp log sqrt rsqrt tanh erf floor pow`.
     Call {
-        /// The function.
+        /// Name of the function.
         function: String,
-        /// The type of its operands and of what it gives.
+        /// Type of the operands and of the result.
         element: String,
-        /// The operands.
+        /// Operands, in order.
         args: Vec<Number>,
     },
-    /// A value in another type, by the language's own conversion.
+    /// Conversion to another type by a cast of the language.
     Convert {
-        /// The type of the value.
+        /// Type of the operand.
         from: String,
-        /// The type that it gets.
+        /// Type of the result.
         to: String,
-        /// The value.
+        /// Value that is converted.
         value: Box<Number>,
     },
-    /// A value in another type, by a function.
+    /// Conversion to another type by a generated function, with a defined rounding mode.
     Cast {
-        /// The conversion: `f16_to_f32`.
+        /// Conversion name: `f16_to_f32`.
         cast: String,
-        /// The value.
+        /// Value that is converted.
         value: Box<Number>,
     },
 }
 
-/// An operator of two operands.
+/// Binary operator on element values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NumberOp {
@@ -128,17 +128,17 @@ pub enum NumberOp {
     Multiply,
     /// `a / b` of floats.
     Divide,
-    /// A quotient of integers, towards minus infinity.
+    /// Quotient of integers, rounded towards minus infinity.
     FloorDivide,
-    /// The remainder of that.
+    /// Remainder of `floor_divide`, with the sign of the divisor.
     Modulo,
-    /// Both hold.
+    /// Conjunction of truth values.
     And,
-    /// One holds, or both.
+    /// Disjunction of truth values.
     Or,
-    /// The smaller, the second of equal ones; of floats a number where one of the two is none.
+    /// Lesser operand, `b` if they are equal; of floats the number if one of them is a NaN.
     Min,
-    /// The larger, the second of equal ones; of floats a number where one of the two is none.
+    /// Greater operand, `b` if they are equal; of floats the number if one of them is a NaN.
     Max,
     /// `a == b`
     Equal,
@@ -150,34 +150,34 @@ pub enum NumberOp {
     LessOrEqual,
 }
 
-/// How a value is put together with those before it.
+/// Reduce op: combines the stored value with a new value to the value that is stored next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Gathering {
-    /// It takes the place of what there was.
+    /// Replacement: the new value is stored.
     Set,
-    /// It is added.
+    /// Sum of the stored and the new value.
     Sum,
-    /// It is multiplied with.
+    /// Product of the stored and the new value.
     Product,
-    /// It takes the place of a larger one.
+    /// Lesser of the stored and the new value.
     Min,
-    /// It takes the place of a smaller one.
+    /// Greater of the stored and the new value.
     Max,
 }
 
 impl Number {
-    /// A named value.
+    /// Value of the variable or constant called `name`.
     pub fn name(name: &str) -> Self {
         Self::Name { name: name.to_owned() }
     }
 
-    /// `a op b`.
+    /// Result of `a op b`, with both operands of type `element`.
     pub fn binary(op: NumberOp, element: &str, a: Number, b: Number) -> Self {
         Self::Binary { op, element: element.to_owned(), a: Box::new(a), b: Box::new(b) }
     }
 
-    /// Calls `visit` on every index expression inside, and `name` on every buffer.
+    /// Calls `visit` on every index expression in the value, and `name` on every buffer and image.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
         self.walk(&mut |number| match number {
             Self::Item { index: value, .. }
@@ -205,7 +205,7 @@ impl Number {
         });
     }
 
-    /// Calls `visit` on this value and every one inside it.
+    /// Calls `visit` on this value and on every value inside it.
     pub fn walk(&self, visit: &mut dyn FnMut(&Number)) {
         visit(self);
         match self {
@@ -229,8 +229,8 @@ impl Number {
         }
     }
 
-    /// Gives every value inside to `change`, the operands before what they are part of, and this one last; index expressions
-    /// to `index`.
+    /// Calls `change` on every value inside and then on this value, operands first, and `index` on each index
+    /// expression.
     pub fn rewrite(&mut self, change: &dyn Fn(&mut Number), index: &dyn Fn(&mut Expr)) {
         let part = |number: &mut Number| number.rewrite(change, index);
         match self {

@@ -1,4 +1,4 @@
-//! The statements of functions.
+//! Statements of functions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,447 +6,454 @@ use serde::{Deserialize, Serialize};
 use super::{Expr, Gathering, Number, Spelling, WorkAxis};
 use crate::base::cast::Cast;
 
-/// A statement.
+/// Statement of a function. Element types are named in manifest notation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Stmt {
-    /// A name for a value that does not change.
+    /// Declaration of an index constant.
     Let {
-        /// The name.
+        /// Identifier of the constant.
         name: String,
-        /// The value.
+        /// Value of the constant.
         value: Expr,
     },
-    /// A name for a value of 64 bits as an index. Where it does not fit one it is not used.
+    /// Declaration of an index constant from an `i64` value. The constant is not used if the value does not fit the
+    /// index type.
     LetIndex {
-        /// The name.
+        /// Identifier of the constant.
         name: String,
-        /// The value, of `i64`.
+        /// Value of the constant, of type `i64`.
         value: Number,
     },
-    /// A named element constant.
+    /// Declaration of a constant of an element type.
     LetElement {
-        /// The name.
+        /// Identifier of the constant.
         name: String,
-        /// Its type, as the manifest calls it.
+        /// Element type of the constant.
         element: String,
-        /// The bit pattern of one scalar, in hexadecimal; every lane holds it.
+        /// Bit pattern of one lane in hexadecimal, without `0x`; all lanes are equal.
         bits: String,
-        /// How the language spells it.
+        /// Form of the constant in source code.
         spelling: Spelling,
     },
-    /// A counting loop: `name` takes `from`, `from + step`, … below `to`.
+    /// Counting loop, whose variable `name` takes the values `from`, `from + step`, … below `to`.
     For {
-        /// The loop variable.
+        /// Identifier of the loop variable.
         name: String,
-        /// The first value.
+        /// First value of the loop variable.
         from: Expr,
-        /// One past the last value.
+        /// Exclusive upper bound of the loop variable.
         to: Expr,
-        /// What each round adds.
+        /// Increment of the loop variable, positive.
         step: i64,
-        /// Whether the rounds may run at once, in any order: no two write to one byte.
+        /// True if the iterations may run in parallel, in any order: no two of them write to the same byte.
         parallel: bool,
-        /// What is done.
+        /// Statements of one iteration, in order.
         body: Vec<Stmt>,
     },
-    /// A condition.
+    /// Branch on a condition.
     If {
-        /// When.
+        /// Condition of the branch.
         condition: Expr,
-        /// Whether it mostly holds.
+        /// True if the condition mostly holds, as a hint for compilers.
         is_usual: bool,
-        /// What is done then.
+        /// Statements executed if the condition holds.
         body: Vec<Stmt>,
-        /// What is done else.
+        /// Statements executed if the condition does not hold; may be empty.
         otherwise: Vec<Stmt>,
     },
-    /// The numbers of this work item along the axes of the launch range, the fastest first; items beyond an extent do
-    /// nothing.
+    /// Declaration of the indices of the current work item along the axes of the launch range, fastest first. Work
+    /// items with an index at or beyond an extent return at once.
     WorkItem {
-        /// Up to three axes.
+        /// Axes of the launch range, one to three.
         axes: Vec<WorkAxis>,
     },
-    /// Work groups, or the items of a group, share the rounds of a counting loop from 0: each takes every so manyth.
+    /// Counting loop from 0 whose iterations are distributed over the work groups of a launch or the work items of a
+    /// work group.
     Share {
-        /// The loop variable.
+        /// Identifier of the loop variable.
         name: String,
-        /// How many rounds there are.
+        /// Trip count.
         to: Expr,
-        /// Who shares them.
+        /// Work groups or work items that execute the iterations.
         among: Among,
-        /// A name for how many rounds the item has done, where each item has as many as every other, and few.
+        /// Identifier of the variable that counts the iterations completed by the work item: 0, 1, …. Only in an
+        /// unrolled loop of work items whose trip count is a multiple of their number; `null` in any other loop.
         round: Option<String>,
-        /// What is done in a round.
+        /// Statements of one iteration, in order.
         body: Vec<Stmt>,
     },
-    /// An array in the memory that the items of a work group share.
+    /// Declaration of an array in memory that the work items of a work group share.
     DeclareLocal {
-        /// Its name.
+        /// Identifier of the array.
         name: String,
-        /// The type of its elements, as manifests call it.
+        /// Type of the array's elements.
         element: String,
-        /// How many elements it has.
+        /// Number of elements.
         elements: i64,
     },
-    /// A buffer under another name, seen as elements of another type; the function reads and writes it under that name
-    /// alone.
+    /// Declaration of a second name of a buffer, with another element type. The function accesses the buffer by the
+    /// second name only.
     Alias {
-        /// The name.
+        /// Identifier of the second name.
         name: String,
-        /// The buffer.
+        /// Identifier of the buffer.
         buffer: String,
-        /// The type that it is seen as, as manifests call it.
+        /// Element type under the second name.
         element: String,
-        /// Whether it is written.
+        /// True if the function writes the buffer, false if it only reads the buffer.
         written: bool,
     },
-    /// What a move of so many bytes has written past the caches is seen by other cores before what is written next.
+    /// Fence that orders the streaming stores of a relayout before later stores.
     Fence {
-        /// Bytes of the whole move, which may be larger than the caches.
+        /// Bytes that the whole relayout writes, as in `copy_runs`.
         whole_bytes: Expr,
     },
-    /// The items of a work group wait for each other; what each of them wrote to the memory that they share is there.
+    /// Barrier of the work items of a work group, after which all see each other's writes to shared memory.
     Barrier,
-    /// Names of indices that a call is about to set.
+    /// Declaration of index variables without a value, which later calls set through their addresses.
     Declare {
-        /// The names.
+        /// Identifiers of the variables.
         names: Vec<String>,
     },
-    /// A small array of the work item's own.
+    /// Declaration of an array that is private to the work item or thread.
     DeclareArray {
-        /// Its name.
+        /// Identifier of the array.
         name: String,
-        /// The type of its elements, as manifests call it.
+        /// Type of the array's elements.
         element: String,
-        /// How many elements it has.
+        /// Number of elements.
         elements: i64,
     },
-    /// Words of elements, turned: word `k` of `to` has element `k` of each word of `from`.
+    /// Transpose of words of elements in registers: word `k` of `to` has element `k` of each word of `from`.
     Turn {
-        /// The array of words that are read.
+        /// Identifier of the array of words that is read.
         from: String,
-        /// The first of them.
+        /// Index in `from` of the first word that is read.
         first: Expr,
-        /// The array of words that are written, from its beginning.
+        /// Identifier of the array of words that is written, from its start.
         to: String,
-        /// The type of an element, as manifests call it.
+        /// Type of an element of the words.
         element: String,
-        /// How many words are read, which is the number of elements of one that is written.
+        /// Number of words read, which is the number of elements of each word written.
         rows: i64,
-        /// How many words are written, which is the number of elements of one that is read.
+        /// Number of words written, which is the number of elements of each word read.
         columns: i64,
     },
-    /// An array in which a block of a tensor stands, reached by a pointer that nothing else is reached by: compilers then
-    /// keep what is put together from it in registers.
+    /// Declaration of an array that is accessed through a pointer without aliases (`restrict`), so that compilers keep
+    /// the accumulators of a reduction over its elements in registers.
     DeclareBlock {
-        /// What the pointer is called.
+        /// Identifier of the pointer.
         name: String,
-        /// What the array is called.
+        /// Identifier of the array.
         memory: String,
-        /// The type of its elements, as manifests call it.
+        /// Type of the array's elements.
         element: String,
-        /// How many elements it has.
+        /// Number of elements.
         elements: i64,
     },
-    /// The threads of a team, each of which runs the whole function, share the rounds of the loop that follows, and wait for
-    /// each other behind it.
+    /// OpenMP worksharing directive for the next statement, a loop: its iterations are distributed over the threads of
+    /// the parallel region, which all execute the function.
     ShareRounds {
-        /// Whether they do; else the function ends there, and they wait at its end.
+        /// True if the threads wait at the end of the loop; false (`nowait`) if the barrier at the end of the region
+        /// suffices.
         waits: bool,
     },
-    /// One thread of the team does this, and the others wait for it.
+    /// OpenMP `single` construct: one thread executes the body, and the other threads wait for it.
     Single {
-        /// What it does.
+        /// Statements that the thread executes, in order.
         body: Vec<Stmt>,
     },
-    /// Arrays that the team has in common: those of one of its threads.
+    /// Declaration of arrays shared by the threads of a parallel region: the arrays of one thread.
     TeamArrays {
-        /// The arrays.
+        /// Shared arrays.
         arrays: Vec<TeamArray>,
     },
-    /// A named value that is computed, and may change.
+    /// Declaration of a variable of an element type.
     Accumulator {
-        /// Its name.
+        /// Identifier of the variable.
         name: String,
-        /// Its type, as manifests call it.
+        /// Element type of the variable.
         element: String,
-        /// Its first value.
+        /// Initial value of the variable.
         value: Number,
     },
-    /// A value is put together with what a name, an item of an array or an element of a buffer holds.
+    /// Update of a variable, an array element or a buffer element: its value is combined with a new value and stored.
     Gather {
-        /// Where: a name, an item, or what a load would read.
+        /// Destination that is read and written: a name, an item or a load.
         into: Number,
-        /// How.
+        /// Reduce op.
         how: Gathering,
-        /// The type of both, as manifests call it.
+        /// Type of the stored and of the new value.
         element: String,
-        /// The value.
+        /// New value.
         value: Number,
     },
-    /// The loop that follows is to be written out.
+    /// Directive that unrolls the next statement, a loop.
     Unroll {
-        /// How many rounds at a time.
+        /// Unroll factor: number of copies of the body; 1 prevents unrolling.
         rounds: i64,
     },
-    /// A generated function is called; what it gives is not needed.
+    /// Call of a generated function whose result is not used.
     Invoke {
-        /// The function.
+        /// Identifier of the function.
         name: String,
-        /// Its arguments.
+        /// Arguments, in order.
         args: Vec<Expr>,
     },
-    /// A texel of an image is written by a generated function.
+    /// Store of a texel in an image by a generated function.
     Put {
-        /// The function.
+        /// Identifier of the function.
         function: String,
-        /// Its arguments but the last.
+        /// Arguments without the last: the image, then the physical index.
         args: Vec<Expr>,
-        /// The last.
+        /// Last argument: value of the texel.
         value: Operand,
     },
-    /// One element is written.
+    /// Store of one element in a buffer.
     Store {
-        /// The buffer.
+        /// Identifier of the buffer.
         buffer: String,
-        /// The element, from 0.
+        /// Index of the element, in elements.
         index: Expr,
-        /// What is written.
+        /// Value of the element.
         value: Operand,
-        /// The function that writes it, where elements share bytes.
+        /// Function that stores an element which shares bytes with others; `null` for a plain store.
         through: Option<String>,
     },
-    /// One byte of a buffer of packed elements is written.
+    /// Store of one byte that holds several packed elements.
     StoreByte {
-        /// The buffer.
+        /// Identifier of the buffer.
         buffer: String,
-        /// The byte, from 0.
+        /// Index of the byte, in bytes.
         index: Expr,
-        /// The byte's value.
+        /// Value of the byte.
         value: u8,
     },
-    /// A run of elements is copied from one buffer into another; the two do not overlap.
+    /// Copy of one contiguous run between two buffers that do not overlap.
     Copy {
-        /// The buffer that is written.
+        /// Identifier of the destination buffer.
         to: String,
-        /// The first element there.
+        /// Index of the run's first element in the destination, in elements.
         to_index: Expr,
-        /// The buffer that is read.
+        /// Identifier of the source buffer.
         from: String,
-        /// The first element there.
+        /// Index of the run's first element in the source, in elements.
         from_index: Expr,
-        /// How many bytes.
+        /// Bytes of the run.
         bytes: Expr,
     },
-    /// A block is transposed: the element of a row and a column, columns being neighbours in the source, goes to where
-    /// rows are neighbours.
+    /// Transpose of a block: elements of a row are adjacent in the source, elements of a column are adjacent in the
+    /// destination.
     Transpose {
-        /// Bytes of an element, a power of two: what stays together, which may be several of the buffers' elements.
+        /// Bytes of a transposed element, a power of two; it may hold several adjacent elements of the buffers.
         element_bytes: u32,
-        /// Where it is written, and what lies between columns.
+        /// Starts of the block's columns in the destination.
         to: Strided,
-        /// Where it is read, and what lies between rows.
+        /// Starts of the block's rows in the source.
         from: Strided,
-        /// How many rows; none if negative.
+        /// Number of rows; 0 or less transposes nothing.
         rows: Expr,
-        /// How many columns; none if negative.
+        /// Number of columns; 0 or less transposes nothing.
         columns: Expr,
-        /// Bytes of the whole move, which may be larger than the caches; -1 where they are written past them anyway.
+        /// Bytes that the whole relayout writes, as in `copy_runs`.
         whole_bytes: Expr,
     },
-    /// Equal blocks are transposed, one after another.
+    /// Transpose of several equal blocks, equally spaced in the source and in the destination.
     Transposes {
-        /// Bytes of an element, as in a single one.
+        /// Bytes of a transposed element, as in `transpose`.
         element_bytes: u32,
-        /// Where the first is written, and what lies between columns.
+        /// Starts of the first block's columns in the destination.
         to: Strided,
-        /// Bytes from where one is written to where the next is.
+        /// Bytes between the starts of consecutive blocks in the destination.
         to_step: Expr,
-        /// Where the first is read, and what lies between rows.
+        /// Starts of the first block's rows in the source.
         from: Strided,
-        /// Bytes from where one is read to where the next is.
+        /// Bytes between the starts of consecutive blocks in the source.
         from_step: Expr,
-        /// Bytes from where the first is read to where that of the next call is, in the loop around; 0 where there is none.
+        /// Bytes in the source from the first block of this call to the first block of the next call, for prefetching;
+        /// 0 if there is no next call.
         from_next: Expr,
-        /// How many rows; none if negative.
+        /// Number of rows of a block; 0 or less transposes nothing.
         rows: Expr,
-        /// How many columns; none if negative.
+        /// Number of columns of a block; 0 or less transposes nothing.
         columns: Expr,
-        /// How many blocks; none if negative.
+        /// Number of blocks; 0 or less transposes nothing.
         count: Expr,
-        /// Bytes of the whole move, as in a single one.
+        /// Bytes that the whole relayout writes, as in `copy_runs`.
         whole_bytes: Expr,
     },
-    /// Runs of elements are copied from one buffer into another; the two do not overlap.
+    /// Copy of several contiguous runs, equally spaced in two buffers that do not overlap.
     CopyRuns {
-        /// Where they are written.
+        /// Starts of the runs in the destination.
         to: Strided,
-        /// Where they are read.
+        /// Starts of the runs in the source.
         from: Strided,
-        /// How many runs; none if negative.
+        /// Number of runs; 0 or less copies nothing.
         count: Expr,
-        /// Bytes of a run; none if negative.
+        /// Bytes of one run; 0 or less copies nothing.
         bytes: Expr,
-        /// Bytes of the whole move, which may be larger than the caches; -1 where they are written past them anyway.
+        /// Bytes that the whole relayout writes, or -1. The routine uses streaming (non-temporal) stores if the number
+        /// exceeds a part of the last-level cache, and always for -1.
         whole_bytes: Expr,
     },
-    /// Runs of elements go from one buffer into another, which holds them in another type; the two do not overlap.
+    /// Conversion of the elements of several contiguous runs to another type, between two buffers that do not overlap.
     CastRuns {
-        /// The conversion, as in an operand.
+        /// Conversion name, as in an operand.
         cast: String,
-        /// Where they are written.
+        /// Starts of the runs in the destination.
         to: Strided,
-        /// Where they are read.
+        /// Starts of the runs in the source.
         from: Strided,
-        /// How many runs; none if negative.
+        /// Number of runs; 0 or less converts nothing.
         count: Expr,
-        /// Elements of a run; none if negative.
+        /// Elements of one run; 0 or less converts nothing.
         elements: Expr,
     },
-    /// A block is transposed into another element type.
+    /// Transpose of a block as in `transpose`, with a conversion of each element.
     CastTranspose {
-        /// The conversion, as in an operand.
+        /// Conversion name, as in an operand.
         cast: String,
-        /// How many elements stay together.
+        /// Number of adjacent elements that are transposed as a unit.
         together: u32,
-        /// Where it is written, and what lies between columns.
+        /// Starts of the block's columns in the destination.
         to: Strided,
-        /// Where it is read, and what lies between rows.
+        /// Starts of the block's rows in the source.
         from: Strided,
-        /// How many rows; none if negative.
+        /// Number of rows; 0 or less converts nothing.
         rows: Expr,
-        /// How many columns, each of so many elements; none if negative.
+        /// Number of columns, each `together` elements wide; 0 or less converts nothing.
         columns: Expr,
-        /// Bytes of the whole move, which may be larger than the caches.
+        /// Bytes that the whole relayout writes, as in `copy_runs`.
         whole_bytes: Expr,
     },
-    /// Runs of bytes become 0.
+    /// Fill of several equally spaced runs with zero bytes.
     ZeroRuns {
-        /// Where they are.
+        /// Starts of the runs.
         to: Strided,
-        /// How many runs; none if negative.
+        /// Number of runs; 0 or less writes nothing.
         count: Expr,
-        /// Bytes of a run.
+        /// Bytes of one run.
         bytes: Expr,
     },
-    /// Bytes of a buffer become 0.
+    /// Fill of one contiguous run with zero bytes.
     Zero {
-        /// The buffer.
+        /// Identifier of the buffer.
         buffer: String,
-        /// The first element.
+        /// Index of the run's first element, in elements.
         index: Expr,
-        /// How many.
+        /// Bytes of the run.
         bytes: Expr,
     },
-    /// An output parameter is set.
+    /// Store of an index through an output parameter: `*name = value`.
     Set {
-        /// The parameter.
+        /// Identifier of the output parameter.
         name: String,
-        /// Its value.
+        /// Stored index.
         value: Expr,
     },
-    /// The function's value.
+    /// Return of the function's result.
     Return {
-        /// The value.
+        /// Value of the result.
         value: Expr,
     },
-    /// The caller has promised this.
+    /// Precondition that the caller guarantees. The dialect decides whether generated code checks it.
     Assert {
-        /// The condition.
+        /// Condition that is true whenever the statement is reached.
         condition: Expr,
     },
-    /// A parameter that the function does not need.
+    /// Mark of a parameter that the function does not use, against compiler warnings.
     Unused {
-        /// The parameter.
+        /// Identifier of the parameter.
         name: String,
     },
-    /// A remark.
+    /// Comment of one line.
     Comment {
-        /// One line.
+        /// Text of the comment, without comment marks.
         text: String,
     },
 }
 
-/// An array that a team has in common.
+/// Array that the threads of a parallel region share.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TeamArray {
-    /// What it is called.
+    /// Identifier of the pointer by which the function accesses the shared array.
     pub name: String,
-    /// What the thread's own array is called.
+    /// Identifier of the array that each thread declares.
     pub memory: String,
-    /// The pointer by which the threads learn which one it is.
+    /// Identifier of the pointer that `copyprivate` sets to the array of one thread.
     pub common: String,
-    /// The type of its elements, as manifests call it.
+    /// Type of the array's elements, in manifest notation.
     pub element: String,
-    /// How many elements it has.
+    /// Number of elements.
     pub elements: i64,
 }
 
-/// What a store writes.
+/// Value of a store: an element that is copied or converted, or a computed value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Operand {
-    /// The element at `index` of a buffer.
+    /// Element read from a buffer.
     Load {
-        /// The buffer.
+        /// Identifier of the buffer.
         buffer: String,
-        /// The element, from 0.
+        /// Index of the element, in elements.
         index: Expr,
-        /// The function that reads it, where elements share bytes.
+        /// Function that reads an element which shares bytes with others; `null` for a plain read.
         through: Option<String>,
     },
-    /// A named element.
+    /// Value of a declared element constant.
     Element {
-        /// Its name.
+        /// Identifier of the constant.
         name: String,
     },
-    /// A value that is computed.
+    /// Computed value.
     Number {
-        /// The value.
+        /// Value.
         value: Number,
     },
-    /// An element in another type.
+    /// Conversion of an operand to another element type.
     Cast {
-        /// The conversion: `f32_to_f16`, `f32_to_f16_saturate`.
+        /// Conversion name: `f32_to_f16`, `f32_to_f16_saturate`.
         cast: String,
-        /// What is converted.
+        /// Operand that is converted.
         value: Box<Operand>,
     },
-    /// What a generated function gives: an element of an image.
+    /// Element of an image, read by a generated function.
     Call {
-        /// The function.
+        /// Identifier of the function.
         name: String,
-        /// Its arguments.
+        /// Arguments, in order.
         args: Vec<Expr>,
     },
 }
 
-/// Places of a buffer that lie equally far apart.
+/// Equally spaced positions in a buffer, such as the starts of runs, rows or columns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Strided {
-    /// The buffer.
+    /// Identifier of the buffer.
     pub buffer: String,
-    /// The first element.
+    /// Index of the first position, in elements.
     pub index: Expr,
-    /// Bytes from one place to the next.
+    /// Bytes between consecutive positions.
     pub stride: Expr,
 }
 
-/// Who shares the rounds of a loop.
+/// Work groups or work items over which the iterations of a loop are distributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Among {
-    /// All work groups of a launch, however many they are.
+    /// Work groups of a launch (grid-stride): each group executes every n-th iteration, n being the number of groups.
     Groups,
-    /// The work groups of a launch, of which there are as many as rounds: each does one.
+    /// Work groups of a launch, one iteration per group; the loop variable is the number of the group.
     EachGroup,
-    /// The 256 items of a work group. Every number that is named inside has 32 bits.
+    /// Work items of a work group, 256 in number: each executes every 256th iteration. Index values in the body fit 32
+    /// bits.
     Items,
 }
 
 impl Stmt {
-    /// Calls `visit` on this statement and every one inside it.
+    /// Calls `visit` on this statement and on every statement inside it.
     pub fn walk(&self, visit: &mut dyn FnMut(&Stmt)) {
         visit(self);
         match self {
@@ -460,20 +467,20 @@ impl Stmt {
         }
     }
 
-    /// Whether the rounds of a loop in it may run at once.
+    /// True if the statement is, or contains, a parallel loop.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.any(|stmt| matches!(stmt, Self::For { parallel: true, .. }))
     }
 
-    /// Whether this statement, or one inside it, is such a one.
+    /// True if `is_it` is true for this statement or for one inside it.
     pub fn any(&self, is_it: impl Fn(&Stmt) -> bool) -> bool {
         let mut found = false;
         self.walk(&mut |stmt| found |= is_it(stmt));
         found
     }
 
-    /// Calls `visit` on every value that is computed in this statement, those inside others included.
+    /// Calls `visit` on every computed value of this statement and of the statements inside it.
     pub fn numbers(&self, visit: &mut dyn FnMut(&Number)) {
         self.walk(&mut |stmt| match stmt {
             Self::Accumulator { value, .. } | Self::LetIndex { value, .. } => value.walk(visit),
@@ -486,8 +493,8 @@ impl Stmt {
         });
     }
 
-    /// Calls `visit` on every expression of the statement, those inside others included, and `name` on every
-    /// buffer or output that it mentions.
+    /// Calls `visit` on every index expression of the statement, including nested statements and values, and `name` on
+    /// every buffer and output parameter that it uses.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
         match self {
             Self::Let { value, .. } | Self::Return { value } => value.visit(visit),
@@ -621,7 +628,7 @@ impl Strided {
 }
 
 impl Operand {
-    /// The same in another element type, where there is a conversion.
+    /// Operand converted by `cast`; the unchanged operand if `cast` is `None`.
     #[must_use]
     pub fn cast(self, cast: Option<Cast>) -> Self {
         match cast {

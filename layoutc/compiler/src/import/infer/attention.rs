@@ -29,7 +29,8 @@ fn heads(call: &OnnxCall<'_>, k: usize, attribute: &str) -> ShapeResult<Attentio
     }
 }
 
-/// Results of `Attention`: the output, the keys and the values with the past ones prepended, and the scores.
+/// Results of `Attention`: the output, the keys with the past keys prepended, the values with the past values
+/// prepended, and the scores.
 pub(super) fn attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (query, key) = (heads(call, 0, "q_num_heads")?, heads(call, 1, "kv_num_heads")?);
     let value = heads(call, 2, "kv_num_heads")?;
@@ -65,8 +66,8 @@ pub(super) fn attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     ])
 }
 
-/// Results of `LinearAttention`: the output `[batch, steps, heads * size]`, and the state `[batch, heads, key size,
-/// value size]`.
+/// Results of `LinearAttention`: the output `[batch, steps, heads * size]`, and the state
+/// `[batch, heads, key size, value size]`.
 pub(super) fn linear_attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (query, key) = (heads(call, 0, "q_num_heads")?, heads(call, 1, "kv_num_heads")?);
     let value = heads(call, 2, "kv_num_heads")?;

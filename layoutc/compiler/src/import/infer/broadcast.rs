@@ -25,8 +25,8 @@ pub(super) fn keeping(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     call.input(0).map(ShapedTensor::unknown)
 }
 
-/// Results of an elementwise operator on one data operand, with the shape of that operand. `Dropout` has its mask as a
-/// second result.
+/// Results of an elementwise operator on one data operand, with the shape of that operand. `Dropout` has two results:
+/// the data, and the mask of the elements that it keeps.
 pub(super) fn unary(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (first, op) = (call.input(0)?, call.node.op_type.as_str());
     if op == "PRelu"
@@ -44,8 +44,12 @@ pub(super) fn unary(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     Ok(results)
 }
 
-/// Element type of the first result of an elementwise operator: `bool` for comparisons and logic, the type in `to` for
-/// casts, that of operand 1 for `Where` and `CastLike`, that of operand 0 for all other operators but quantization.
+/// Element type of the first result of an elementwise operator:
+/// - `bool` for comparisons and logic
+/// - the type in the attribute `to` for casts
+/// - the type of operand 1 for `Where` and `CastLike`
+/// - the quantized or dequantized type for quantization
+/// - the type of operand 0 for all other operators
 fn result_type(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     let own = call.input(0)?.dtype;
     Ok(match call.node.op_type.as_str() {

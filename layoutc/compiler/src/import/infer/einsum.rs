@@ -6,8 +6,8 @@ use super::broadcast::broadcast_shapes;
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch, shown};
 
-/// Letters of an operand or of the result in an `Einsum` equation, before and after its ellipsis; `behind` is `None`
-/// without an ellipsis: `b...ij` gives `b` and `ij`.
+/// Term of an `Einsum` equation, for an operand or the result: the letters before its ellipsis (`before`) and after it
+/// (`behind`, `None` without an ellipsis). `b...ij` gives `b` and `ij`.
 struct EinsumTerm {
     before: Vec<char>,
     behind: Option<Vec<char>>,
@@ -31,12 +31,13 @@ impl EinsumTerm {
     }
 }
 
-/// Extents in an `Einsum` equation: of each letter (`of`), and of the axes of the ellipsis (`outer`); 1 if an axis is 1
-/// in all operands.
+/// Extents in an `Einsum` equation, broadcast over the operands: `of` has the extent of each letter, `outer` the
+/// extents of the axes that the ellipsis stands for, outermost first. An extent is 1 only if it is 1 in all operands.
 #[derive(Default)]
 struct LetterExtents {
     of: BTreeMap<char, u64>,
-    /// Number of occurrences of each letter in the operands. A letter that occurs once is in an implicit result.
+    /// Number of occurrences of each letter in all operands. A result without a term in the equation has the letters
+    /// that occur once: `ij,jk` gives `ik`.
     counts: BTreeMap<char, usize>,
     outer: Vec<u64>,
 }

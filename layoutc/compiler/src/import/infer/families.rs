@@ -1,5 +1,6 @@
-//! Families of operators in ONNX's standard domain, each with its shape rule, use of axes and parameters. The results
-//! of an operator in no family have the shapes that the model declares, and its operands are row-major.
+//! Families of operators in ONNX's standard domain. The operators of a family have one shape rule, one use of axes, and
+//! one list of parameters. An operator in no family has row-major operands, and results with the shapes that the model
+//! declares.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -30,7 +31,7 @@ pub(super) enum ShapeRule {
 
 use ShapeRule::{All, DataDependent, NotTensor, One};
 
-/// Family of ONNX operators with a common shape rule, use of axes and list of parameters.
+/// Family of ONNX operators with one shape rule, one use of axes (`kind`), and one list of parameters.
 pub(in crate::import) struct OperatorFamily {
     /// Names of the operators, separated by spaces.
     names: &'static str,
@@ -179,7 +180,8 @@ pub(in crate::import) fn is_broadcast(op: &str) -> bool {
     BROADCAST.split_whitespace().any(|own| own == op)
 }
 
-/// Names of the operators whose [`OnnxOperatorKind`] is among `kinds`, in alphabetical order.
+/// Names of the operators whose [`OnnxOperatorKind`] is among `kinds`, in alphabetical order. A test compares them with
+/// the profile `onnx`.
 #[cfg(test)]
 pub(in crate::import) fn names_of(kinds: &[OnnxOperatorKind]) -> Vec<&'static str> {
     let all = BY_NAME.iter().filter(|(_, family)| kinds.contains(&family.kind));

@@ -32,7 +32,8 @@ pub(super) fn affine_grid(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(call.input(0)?.dtype, [&[*batch], space, &[axes]].concat()))
 }
 
-/// Result of `Col2Im`: an image with the requested spatial extents, from its blocks.
+/// Result of `Col2Im`, which adds up overlapping blocks to an image: `[batch, channels, spatial extents...]`, with the
+/// spatial extents in operand 1.
 pub(super) fn col2im(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let image = call.parameter("image_shape", 1)?.unwrap_or_default();
@@ -61,8 +62,8 @@ pub(super) fn roi_align(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     regions(call, &[size("output_height"), size("output_width")])
 }
 
-/// Result of an operator on regions of an image: `[regions, channels, size...]`, one region per entry of operand 1.
-/// `size` has one extent per spatial axis.
+/// Result of an operator on regions of an image: `[regions, channels, size...]`. The number of regions is the first
+/// extent of operand 1. `size` has one extent per spatial axis.
 fn regions(call: &OnnxCall<'_>, size: &[i64]) -> ShapeResult<ShapedTensor> {
     let (data, regions) = (call.input(0)?, call.shape(1)?);
     let ([_, channels, _, _], [count, _]) = (data.shape.as_slice(), regions) else {
@@ -74,8 +75,9 @@ fn regions(call: &OnnxCall<'_>, size: &[i64]) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// Result of `MaxUnpool`: each spatial extent is `(extent - 1) * stride + kernel - pads`, or the requested one. Source:
-/// ONNX, `MaxUnpool`.
+/// Result of `MaxUnpool`. Each spatial extent is the one in the operand `output_shape`, or without that operand
+/// `(extent - 1) * stride + kernel - pads`, `pads` being the sum of the padding on both sides. Source: ONNX,
+/// `MaxUnpool`.
 pub(super) fn max_unpool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     if call.optional(2).is_some() {

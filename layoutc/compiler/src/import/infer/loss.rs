@@ -3,7 +3,8 @@
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::error::{ShapeResult, listed, mismatch};
 
-/// Results of a loss: one loss per target if `reduction` is `none`, else a scalar; then the log probabilities.
+/// Results of a loss. The first is the loss: one value per target if `reduction` is `none`, else a scalar. The second
+/// are the log probabilities, with the shape of operand 0.
 pub(super) fn loss(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (scores, targets) = (call.input(0)?, call.shape(1)?);
     let [batch, _, space @ ..] = scores.shape.as_slice() else {
@@ -18,8 +19,8 @@ pub(super) fn loss(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     Ok(vec![ShapedTensor::new(scores.dtype, shape), scores.unknown()])
 }
 
-/// Results of an optimizer step: the new tensors, then their new states. The operands are the learning rate, the step
-/// count, the tensors, their gradients, and `states` states of each tensor.
+/// Results of an optimizer step: the new values of the tensors, then the new values of their states. The operands are
+/// the learning rate, the step count, the tensors, their gradients, and `states` states of each tensor.
 pub(super) fn step(call: &OnnxCall<'_>, states: usize) -> ShapeResult<Vec<ShapedTensor>> {
     let own = call.inputs.get(2..).unwrap_or_default();
     let kinds = states + 2;

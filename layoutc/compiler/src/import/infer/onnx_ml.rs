@@ -65,8 +65,8 @@ fn targets(call: &OnnxCall<'_>, dtype: Scalar, name: &str) -> ShapeResult<Vec<Sh
     Ok(vec![ShapedTensor::new(dtype, vec![rows(call.shape(0)?)?, count])])
 }
 
-/// Results of a classifier: an `i64` class per row, and an `f32` score per row and class. `name` is the attribute with
-/// the labels; string labels are an error.
+/// Results of a classifier: the class of each row (`i64`), and a score for each row and class (`f32`). `name` is the
+/// attribute that lists the class labels. String labels are an error.
 fn classes(call: &OnnxCall<'_>, name: &str) -> ShapeResult<Vec<ShapedTensor>> {
     let Some(labels) = call.integers(name).filter(|labels| !labels.is_empty()) else {
         return Err(ShapeError::ElementType(TEXT));

@@ -11,8 +11,8 @@ pub(super) enum WeightOrder {
     UnitsLast,
 }
 
-/// Results of a recurrent operator: the output of each step, then `states` final states. The weights have `gates` gates
-/// (4 for an LSTM), so that the number of rows is `gates` times the number of units.
+/// Results of a recurrent operator: the output of each step, then `states` final states. `weights` is the order of the
+/// axes of the weight tensor, of which one has extent `gates * units`; `gates` is 4 for an LSTM.
 pub(super) fn recurrent(
     call: &OnnxCall<'_>,
     gates: u64,

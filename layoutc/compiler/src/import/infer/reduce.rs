@@ -30,8 +30,8 @@ fn reduced_shape(call: &OnnxCall<'_>, shape: &[u64], axes: &[usize]) -> Vec<u64>
     remaining.map(|(k, extent)| if axes.contains(&k) { 1 } else { *extent }).collect()
 }
 
-/// Results of `LayerNormalization`: the normalized tensor, the means and the inverse standard deviations; the latter
-/// have extent 1 along the normalized axes.
+/// Results of `LayerNormalization`: the normalized tensor, the means, and the inverse standard deviations. The means
+/// and the deviations have extent 1 along the normalized axes.
 pub(super) fn layer_normalization(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let axis = call.own_axis(-1, input.shape.len())?;

@@ -48,8 +48,9 @@ fn floats(scales: &ShapedTensor) -> ShapeResult<Vec<f64>> {
     }
 }
 
-/// Result of `Resize` that keeps the aspect ratio: all `axes` are scaled by one ratio, the least (`Less`) or the
-/// greatest (`Greater`) ratio of requested size to extent. Halves are rounded up.
+/// Result of `Resize` that keeps the aspect ratio. All `axes` are scaled by one ratio: of the ratios of requested size
+/// (`sizes`) to extent, the least if `wanted` is `Less`, the greatest if `Greater`. A new extent is rounded to the
+/// nearest integer, halves up.
 fn in_ratio(
     input: &ShapedTensor,
     axes: &[usize],

@@ -55,8 +55,9 @@ pub(super) struct SliceRange {
     pub(super) step: i64,
 }
 
-/// Ranges of a `Slice`, one for each sliced axis, in the order of the starts, clamped to the extents. An error if
-/// starts, ends, axes and steps are not constant, differ in number, or are invalid.
+/// Ranges of a `Slice`, one for each sliced axis, in the order of `starts`. Starts and ends are clamped to the extents.
+/// An error if `starts`, `ends`, `axes` and `steps` are not constant or differ in number, if an axis is out of range or
+/// occurs twice, or if a step is 0.
 pub(super) fn cuts(call: &OnnxCall<'_>) -> ShapeResult<Vec<SliceRange>> {
     let shape = call.shape(0)?;
     let (Some(starts), Some(ends)) = (call.parameter("starts", 1)?, call.parameter("ends", 2)?)

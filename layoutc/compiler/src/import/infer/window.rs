@@ -27,8 +27,8 @@ pub(super) fn conv(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, conv_shape(call, &data.shape, call.shape(1)?)?))
 }
 
-/// Shape `[batch, features, spatial extents...]` of a convolution of `data` (`[batch, channels, ...]`) with `filter`
-/// (`[features, channels / group, ...]`).
+/// Shape `[batch, features, spatial extents...]` of the result of a convolution. `data` has the shape
+/// `[batch, channels, spatial extents...]`, and `filter` the shape `[features, channels / group, kernel extents...]`.
 pub(super) fn conv_shape(
     call: &OnnxCall<'_>,
     data: &[u64],
@@ -52,8 +52,9 @@ pub(super) fn conv_shape(
     Ok(shape)
 }
 
-/// Result of `ConvTranspose`: each spatial extent is `stride * (extent - 1) + output_padding + span - pads`, or the
-/// requested one. Source: ONNX, `ConvTranspose`.
+/// Result of `ConvTranspose`. Each spatial extent is the one in the attribute `output_shape`, or without that attribute
+/// `stride * (extent - 1) + output_padding + span - pads`, `pads` being the sum of the padding on both sides. Source:
+/// ONNX, `ConvTranspose`.
 pub(super) fn conv_transpose(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (data, filter) = (call.input(0)?, call.shape(1)?);
     let (batch, channels, space) = call.image(0)?;
@@ -125,8 +126,8 @@ fn group(call: &OnnxCall<'_>) -> ShapeResult<u64> {
     }
 }
 
-/// Parameters of the window along each of `rank` spatial axes. `filter` is the spatial shape of the filter, which the
-/// window has if there is no attribute `kernel_shape`.
+/// Parameters of the window along each of `rank` spatial axes. The kernel extents are those of the attribute
+/// `kernel_shape`, or without it those of `filter`, the spatial shape of the filter.
 fn moves(
     call: &OnnxCall<'_>,
     rank: usize,
@@ -160,8 +161,9 @@ fn moves(
     Ok(moves)
 }
 
-/// Number of window positions along an axis of extent `size`: `(size + pads - span) / stride + 1`, rounded up if `ceil`
-/// is 1, else down. With `auto_pad=SAME_*`: `size / stride` rounded up.
+/// Number of window positions along an axis of extent `size`: `(size + pads - span) / stride + 1`, where `pads` is the
+/// sum of the padding on both sides. The quotient is rounded up if `ceil` is 1, down if it is 0. With
+/// `auto_pad=SAME_UPPER` or `SAME_LOWER` the number is `size / stride`, rounded up.
 fn window_count(
     call: &OnnxCall<'_>,
     size: u64,

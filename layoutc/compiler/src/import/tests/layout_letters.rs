@@ -87,7 +87,7 @@ fn kept_transposes_compose_with_layout_transposes() {
     let text = imported(&of_three(nodes, &["y"])).unwrap().text;
     let wanted = "op=Transpose perm=\"0,1,2\" {\n        in x\n        out y dtype=f32 { shape { N 2; C 3; W 4 } }";
     assert!(text.contains(wanted), "{text}");
-    // With another reader of the intermediate.
+    // The intermediate has another reader.
     let nodes =
         vec![turn("x", "a", &[0, 2, 1]), node("Relu", &["a"], &["r"]), turn("a", "y", &[0, 2, 1])];
     let text = imported(&of_three(nodes, &["y", "r"])).unwrap().text;

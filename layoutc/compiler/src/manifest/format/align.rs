@@ -3,8 +3,8 @@
 use super::WIDTH;
 use super::print::{FormatLine, last_width};
 
-/// Text of the formatted lines `rows`, with `start` (a byte order mark, or empty) before the first line and `line_end`
-/// after every line. Comments after consecutive lines are aligned in one column.
+/// Text of the formatted lines `rows`: `start` (a byte order mark, or empty), then each line followed by `line_end`.
+/// Trailing comments of consecutive lines are aligned in one column.
 pub(super) fn text(rows: &[FormatLine], start: &str, line_end: &str) -> String {
     let mut text = start.to_owned();
     for run in rows.chunk_by(|above, below| is_commented(above) && is_commented(below)) {
@@ -28,9 +28,9 @@ pub(super) fn text(rows: &[FormatLine], start: &str, line_end: &str) -> String {
     text
 }
 
-/// Column, from 0, at which the comments of `run`, consecutive lines with trailing comments, are aligned: the column of
-/// the first comment with its spaces as in the source, if at most [`WIDTH`], or the first column to the right of all
-/// words if that is greater. Lines without room ([`has_room`]) do not count.
+/// Column, from 0, at which the trailing comments of the consecutive lines `run` are aligned. It is the column of the
+/// first comment in the source, moved along with the words before it, or 0 if that is above [`WIDTH`]. It is at least
+/// one more than the width of every line. Only lines for which [`has_room`] is true count.
 fn column(run: &[FormatLine]) -> usize {
     let own = |row: &FormatLine| last_width(&row.words) + row.gap.max(1);
     let first = run.iter().find(|row| !row.is_below && has_room(row));

@@ -27,18 +27,18 @@ pub(super) enum Trivia<'t> {
     Continuation(Vec<Comment<'t>>),
 }
 
-/// Element of a node: a word, a mark such as `=` or `/-`, or a block; with the comments before it.
+/// Element of a node, with the comments before it: a word, a mark such as `=` or `/-`, or a block.
 #[derive(Debug)]
 pub(super) struct CstElement<'t> {
     /// Comments and line continuations before the element.
     pub(super) before: Vec<Trivia<'t>>,
-    /// Separation of the element from the previous element of the node.
+    /// Space between the previous element of the node and this element.
     pub(super) joint: Spacing,
-    /// Word, mark or block that the element is.
+    /// Content of the element: a word, a mark or a block.
     pub(super) what: CstElementKind<'t>,
 }
 
-/// Separation of an element from the previous element of its node.
+/// Space between an element of a node and the previous element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spacing {
     /// One space.
@@ -72,7 +72,7 @@ pub(super) struct CstBlock<'t> {
 pub(super) struct CstItem<'t> {
     /// True if a blank line precedes the item in the source.
     pub(super) is_apart: bool,
-    /// Node or comments that the item is.
+    /// Content of the item: a node, or comments alone.
     pub(super) line: CstItemKind<'t>,
 }
 
@@ -83,7 +83,7 @@ pub(super) enum CstItemKind<'t> {
     Comments {
         /// Comments of the line in order; only the last may extend to the end of the line.
         comments: Vec<Comment<'t>>,
-        /// True if the comments continue the trailing comment of the line above, that is, begin in the same column.
+        /// True if the comments continue the trailing comment of the line above: they begin in the same column.
         is_below: bool,
     },
     /// Node with the comments on its line.

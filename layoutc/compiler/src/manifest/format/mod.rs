@@ -27,8 +27,8 @@ pub(super) const WIDTH: usize = 100;
 /// Indentation per level, in columns.
 pub(super) const INDENT: usize = 4;
 
-/// Formats a manifest; a formatted manifest is returned unchanged. The first line end outside of strings, comments and
-/// continuations determines all line ends, and a byte order mark is preserved.
+/// Text of a manifest in the canonical format; formatting the result again does not change it. All line ends become the
+/// first one of the text that is outside of strings, comments and continuations. A byte order mark is preserved.
 ///
 /// # Errors
 /// The syntax errors of a text that is not valid KDL.
@@ -43,8 +43,8 @@ pub fn format(file: &Arc<str>, text: &str) -> Result<String, Vec<Diagnostic>> {
     Ok(align::text(&lines, start, line_end(text, &tokens)))
 }
 
-/// Byte ranges of the lines from the first to the last that differ between two texts: in `old`, then in `new`; `None`
-/// if the texts are equal.
+/// Pair of byte ranges, the first in `old`, the second in `new`, of the lines that differ: from the start of the first
+/// different line to the end of the last one. `None` if the texts are equal.
 pub fn difference(old: &str, new: &str) -> Option<[Range<usize>; 2]> {
     if old == new {
         return None;
@@ -60,8 +60,8 @@ pub fn difference(old: &str, new: &str) -> Option<[Range<usize>; 2]> {
     Some([start..old.len() - after, start..new.len() - after])
 }
 
-/// Diagnostics for a text that is not valid KDL: those of the manifest parser, or a generic syntax error at byte range
-/// `place` if the parser reports none.
+/// Diagnostics for a text that is not valid KDL: the errors that the manifest parser reports. If it reports none, one
+/// general syntax error at the byte range `place`.
 fn refusal(file: &Arc<str>, text: &str, place: Range<usize>) -> Vec<Diagnostic> {
     let (_, found) = parse_tree(file, text);
     if !found.is_empty() {

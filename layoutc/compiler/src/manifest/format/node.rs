@@ -67,8 +67,8 @@ impl<'t> CstParser<'t> {
         Ok(())
     }
 
-    /// Parses a `/-`, with the trivia `before` it, into `parts`; returns the comments and continuations before the
-    /// element that it comments out. Line ends between `/-` and the element do not end the node.
+    /// Parses a `/-` into `parts`; `before` are the comments and continuations before it. Returns the comments and
+    /// continuations between the `/-` and the element that it comments out. A line end there does not end the node.
     fn slash_dash(
         &mut self,
         before: Vec<Trivia<'t>>,
@@ -87,7 +87,7 @@ impl<'t> CstParser<'t> {
     }
 
     /// Parses an argument or a property, `10` or `by=4`, into `parts`. `before` are the comments and continuations
-    /// before its first word, `joint` the separation from the previous element.
+    /// before its first word, `joint` is the space between it and the previous element.
     fn entry(
         &mut self,
         before: Vec<Trivia<'t>>,
@@ -104,7 +104,7 @@ impl<'t> CstParser<'t> {
     }
 
     /// Parses a word with an optional type annotation, `10` or `(u8)10`, into `parts`. `before` are the comments and
-    /// continuations before the first token, `joint` the separation from the previous element.
+    /// continuations before its first token, `joint` is the space between it and the previous element.
     fn value(
         &mut self,
         before: Vec<Trivia<'t>>,
@@ -149,8 +149,8 @@ impl<'t> CstParser<'t> {
             .is_some_and(|token| token.kind == KdlTokenKind::Stray && self.spelled(token) == mark)
     }
 
-    /// Appends the next token, whatever its kind, to the elements of the node, with the trivia `before` the token and
-    /// its separation `joint` from the previous element.
+    /// Appends the next token, of any kind, to the elements of the node. `before` are the comments and continuations
+    /// before it, `joint` is the space between it and the previous element.
     fn token(&mut self, before: Vec<Trivia<'t>>, joint: Spacing, parts: &mut CstNodeBuilder<'t>) {
         if let Some(token) = self.take() {
             parts.pieces.push(CstElement {
@@ -162,8 +162,8 @@ impl<'t> CstParser<'t> {
         }
     }
 
-    /// Parses a block with its braces into `parts`, with the trivia `before` it and its separation `joint` from the
-    /// previous element. `Err` also if the block is unclosed or nested too deep.
+    /// Parses a block with its braces into `parts`. `before` are the comments and continuations before it, `joint` is
+    /// the space between it and the previous element. An error if the block is malformed, unclosed or nested too deep.
     fn braces(
         &mut self,
         before: Vec<Trivia<'t>>,
@@ -188,8 +188,8 @@ impl<'t> CstParser<'t> {
     }
 }
 
-/// True if the tokens `head` form one node: according to the manifest parser, or to the `kdl` crate for type
-/// annotations and multi-line strings, which manifests do not use.
+/// True if the tokens `head` form exactly one node. The manifest parser decides; for type annotations and multi-line
+/// strings, which it rejects, the `kdl` crate decides.
 fn is_one_node(text: &str, head: &[KdlToken]) -> bool {
     if head.iter().any(|token| matches!(token.kind, KdlTokenKind::MultiLine | KdlTokenKind::Stray))
     {

@@ -11,8 +11,8 @@ use super::trivia::{between, by_lines, comments};
 /// Byte range of a syntax error in the text.
 pub(super) type KdlErrorSpan = Range<usize>;
 
-/// Maximum number of bytes between the start of a line and a comment whose column is computed. A comment farther right
-/// is not taken as a continuation of the comment in the line above.
+/// Maximum distance in bytes of a comment from the start of its line for which its column is computed. A comment
+/// farther right is never treated as a continuation of the comment in the line above.
 const FAR: usize = 400;
 
 /// Parses `tokens`, all tokens of `text`, to the block of its top-level nodes.
@@ -56,17 +56,19 @@ struct CstBlockBuilder<'t> {
     pending: Vec<Comment<'t>>,
     /// Number of line ends since the last item.
     newlines: usize,
-    /// True after the first line end in the block, that is, if the block is on several lines.
+    /// True after the first line end in the block: the block is then on several lines.
     is_open: bool,
     /// True if the current line has a node already.
     is_fresh: bool,
-    /// Column, from 0, of the trailing comment, or of its continuation, on the line above; `None` if there is neither.
+    /// Column, from 0, of the comment in the line above that a comment in the current line can continue: the trailing
+    /// comment of a node or `{`, or a continuation of one. `None` if there is no such comment.
     above: Option<usize>,
 }
 
 impl<'t> CstBlockBuilder<'t> {
-    /// Trailing comments of the current line: those of its last node, or of the block's `{` if `has_brace` is true and
-    /// the line is the first of the block; `None` if the line has neither.
+    /// Trailing comments of the current line, to which a comment is added: those of its last node. In the first line of
+    /// a block they are those of the block's `{`, if `has_brace` is true and no node follows it. `None` in all other
+    /// cases.
     fn behind(&mut self, has_brace: bool) -> Option<&mut Vec<Comment<'t>>> {
         match self.block.items.last_mut().map(|item| &mut item.line) {
             Some(CstItemKind::Node(node)) if self.is_fresh => Some(&mut node.trailing),
@@ -75,8 +77,8 @@ impl<'t> CstBlockBuilder<'t> {
         }
     }
 
-    /// Assigns the pending comments at a `;`: those of the first line to the node that the `;` ends, unless that node
-    /// has a trailing `//` comment; the others stay pending.
+    /// Assigns the pending comments at a `;`. The comments up to the first line end become trailing comments of the
+    /// node that the `;` ends, unless it has a `//` comment already. The other comments stay pending.
     fn semicolon(&mut self) {
         if !self.is_fresh {
             return;
@@ -90,8 +92,8 @@ impl<'t> CstBlockBuilder<'t> {
         self.pending = rows.flatten().collect();
     }
 
-    /// Empties `pending`: returns the comments on the line of the next node, and makes the earlier ones items without a
-    /// node.
+    /// Empties `pending` before a node. Returns the comments on the line of the node; each earlier line of comments
+    /// becomes an item without a node.
     fn leading(&mut self) -> Vec<Comment<'t>> {
         let mut rows = by_lines(std::mem::take(&mut self.pending));
         let leading = rows.pop_if(|row| row.last().is_some_and(|last| !last.ends_line()));
@@ -177,8 +179,8 @@ impl<'t> CstParser<'t> {
         Ok(lines.block)
     }
 
-    /// Assigns the pending comments at a line end: those of the first line to the last node or brace, the others to
-    /// items without a node.
+    /// Assigns the pending comments at a line end. The comments of the first line become trailing comments of the last
+    /// node or `{` in that line, if there is one. Every further line of comments becomes an item without a node.
     fn line_end(&self, lines: &mut CstBlockBuilder<'t>) {
         let mut rows = by_lines(std::mem::take(&mut lines.pending)).into_iter().peekable();
         let above = lines.above.take();

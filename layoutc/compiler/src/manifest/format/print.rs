@@ -84,8 +84,9 @@ impl FormatPrinter {
         self.behind(&node.trailing);
     }
 
-    /// Writes the comments and continuations `before` an element; returns the separation of the last of them from the
-    /// element, or `joint` if there are none. `indent` is the indentation in columns of a line begun in between.
+    /// Writes the comments and continuations `before` an element. Returns the space to write before the element:
+    /// `joint` if there are no comments and continuations, else the space after the last of them. A line that is begun
+    /// in between is indented by `indent` columns.
     fn between(&mut self, before: &[Trivia<'_>], joint: Spacing, indent: usize) -> Spacing {
         let mut joint = joint;
         let mut is_begun = true;
@@ -133,8 +134,8 @@ impl FormatPrinter {
     }
 }
 
-/// Printer of a block on one line. Methods return `None` as soon as the text is wider than the `room` that is left, in
-/// columns.
+/// Printer of a block on one line. A method returns `None` as soon as the text exceeds `room`, the width in columns
+/// that is left in the line.
 struct InlineWriter {
     text: String,
     room: usize,

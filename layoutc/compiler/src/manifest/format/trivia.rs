@@ -68,8 +68,8 @@ pub(super) fn comments(between: Vec<Trivia<'_>>) -> Vec<Comment<'_>> {
     each.collect()
 }
 
-/// Comments grouped by output line: each group but the last ends with a `//` comment, which extends to the end of its
-/// line.
+/// Comments in groups, each of which is one line of output. A `//` comment ends its group, because it extends to the
+/// end of its line.
 pub(super) fn by_lines(comments: Vec<Comment<'_>>) -> Vec<Vec<Comment<'_>>> {
     let mut lines: Vec<Vec<Comment<'_>>> = Vec::new();
     for comment in comments {

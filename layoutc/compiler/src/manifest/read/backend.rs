@@ -123,8 +123,8 @@ impl ManifestReader<'_, '_> {
         Some(OperatorItem { name, rule, shapes, types, cost, accepts, span: node.head.clone() })
     }
 
-    /// Value that `words` pairs with the keyword in the property `key` of `node`; `None` if the property is absent or
-    /// has another value, which is reported.
+    /// Value of the property `key` of `node`, which must be one of the keywords in `words`, pairs (keyword, value).
+    /// `None` if the property is absent, or if it has another value, which is reported.
     fn one_word<T: Copy>(
         &mut self,
         node: &ManifestNode,
@@ -142,9 +142,12 @@ impl ManifestReader<'_, '_> {
         found.map(|(_, rule)| *rule)
     }
 
-    /// Rule for the layouts of the operator `node`: the only element of `rules`, its rule keywords with byte ranges, or
-    /// [`OperatorRule::Accepts`] if there are alternatives. `None` for no rule, several, a rule next to alternatives,
-    /// or `has_cost`, a `cost` on the operator itself, next to alternatives; each is reported.
+    /// Rule for the layouts of the operator `node`: the only element of `rules`, or [`OperatorRule::Accepts`] if there
+    /// are alternatives `accepts`. `rules` are pairs (rule, byte range) from the node's properties. `has_cost` is true
+    /// if the operator itself has a cost. `None`, after a report, in each of these cases:
+    /// - neither a rule nor alternatives
+    /// - several rules, or a rule together with alternatives
+    /// - a cost of the operator together with alternatives
     fn one_rule(
         &mut self,
         node: &ManifestNode,
@@ -206,8 +209,8 @@ impl ManifestReader<'_, '_> {
         node.args.iter().filter_map(|entry| self.text_of(entry, "a layout")).collect()
     }
 
-    /// Cost in a node's `cost=` or `cost-per-byte=`: `Some(None)` if the node has neither; `None` if the cost is
-    /// invalid or both are given, which is reported.
+    /// Cost in the property `cost` or `cost-per-byte` of a node. `Some(None)` if the node has neither property. `None`,
+    /// after a report, if the cost is invalid or the node has both.
     #[expect(clippy::option_option, reason = "tells an absent cost from an invalid one")]
     pub(super) fn cost(&mut self, node: &ManifestNode) -> Option<Option<CostItem>> {
         match (Self::prop(node, "cost"), Self::prop(node, "cost-per-byte")) {

@@ -8,7 +8,7 @@ use crate::manifest::syntax::{
 };
 use crate::manifest::tree::{ManifestNode, ManifestValue};
 
-/// Decisions that are keywords: name of the node, keyword, and decision.
+/// Scheduling decisions with a keyword as argument, as triples (name of the node, keyword, decision).
 const WORDS: &[(&str, &str, ConvertScheduleKind)] = &[
     ("inside", "blocks", ConvertScheduleKind::Inside(InnerKernel::Transpose)),
     ("inside", "runs", ConvertScheduleKind::Inside(InnerKernel::CopyRuns)),

@@ -1,6 +1,6 @@
 //! Keywords of other languages and tools, such as `permute`, with their equivalents in manifests, for suggestions.
 
-/// Node names of other languages, each with the manifest's node of the same meaning.
+/// Pairs (foreign, own): a node name of another language, and the name of the manifest's node with this meaning.
 const NODES: &[(&str, &str)] = &[
     ("array", "tensor"),
     ("assert", "require"),
@@ -41,7 +41,8 @@ const NODES: &[(&str, &str)] = &[
     ("var", "symbol"),
 ];
 
-/// Property names of other languages: node, foreign name, and the manifest's name of the same meaning.
+/// Triples (node, foreign, own): the name of a node, a property name of another language, and the name of the node's
+/// property with this meaning.
 const PROPERTIES: &[(&str, &str, &str)] = &[
     ("convert", "into", "to"),
     ("fuse", "into", "as"),
@@ -66,28 +67,29 @@ const PROPERTIES: &[(&str, &str, &str)] = &[
     ("tile", "names", "as"),
 ];
 
-/// Properties of other languages without an equivalent property: node, foreign name, and help text.
+/// Triples (node, foreign, help): the name of a node, a property name of another language for which the node has no
+/// property, and the help text.
 const PROPERTY_HELP: &[(&str, &str, &str)] =
     &[("require", "bijective", "write `require bijective`")];
 
 /// Help text for a `tile` step with properties, such as `tile h=8`.
 const TILE: &str = "write the tile extents of the last axes, without names: `tile 8 128`";
 
-/// Manifest's node for a node name of another language: `tensor` for `buffer`; case is ignored. `None` for an unknown
-/// word.
+/// Name of the manifest's node for `word`, a node name of another language: `tensor` for `buffer`. Case is ignored.
+/// `None` for an unknown word.
 pub(super) fn node(word: &str) -> Option<&'static str> {
     NODES.iter().find(|row| row.0.eq_ignore_ascii_case(word)).map(|row| row.1)
 }
 
-/// Manifest's property for a property `word` of another language on the node `node`: `by` for `factor` on `split`; case
-/// is ignored. `None` for an unknown word.
+/// Name of the property of the node `node` for `word`, a property name of another language: `by` for `factor` on
+/// `split`. Case is ignored. `None` for an unknown word.
 pub(super) fn property(node: &str, word: &str) -> Option<&'static str> {
     let is_it = |row: &&(&str, &str, &str)| row.0 == node && row.1.eq_ignore_ascii_case(word);
     PROPERTIES.iter().find(is_it).map(|row| row.2)
 }
 
-/// Help text for a property `word` of another language that has no equivalent property on the node `node`. On `tile`
-/// every property gets one; `None` for an unknown word on another node.
+/// Help text for the property `word` on the node `node`, if it is a property of another language that `node` does not
+/// have. On `tile` every property gets a help text. `None` for an unknown word on another node.
 pub(super) fn foreign_usage(node: &str, word: &str) -> Option<&'static str> {
     let help = PROPERTY_HELP.iter().find(|row| row.0 == node && row.1 == word).map(|row| row.2);
     help.or((node == "tile").then_some(TILE))

@@ -1,5 +1,5 @@
-//! Reads `graph` items: `graph block backend=opencl { input x …; constant w …; node c1 op=conv { … }; output z
-//! layout=NHWC }`.
+//! Reads `graph` items:
+//! `graph block backend=opencl { input x …; constant w …; node c1 op=conv { … }; output z layout=NHWC }`.
 
 use std::collections::BTreeMap;
 
@@ -76,8 +76,8 @@ impl ManifestReader<'_, '_> {
         Some(GraphTensorItem { name: name?, constant, dtype, shape: shape?, layout, span })
     }
 
-    /// Text of a node's `layout` property: `Some(None)` if the node has none; `None` if the text is invalid, which is
-    /// reported.
+    /// Text of the `layout` property of a node. `Some(None)` if the node does not have the property. `None`, after a
+    /// report, if the text is invalid.
     #[expect(clippy::option_option, reason = "tells an absent layout from an invalid one")]
     fn layout_text(&mut self, node: &ManifestNode) -> Option<Option<SpannedText>> {
         match Self::prop(node, "layout") {

@@ -44,7 +44,7 @@ impl ManifestReader<'_, '_> {
         Some(KernelItem { name, span: node.span.clone(), ..kernel })
     }
 
-    /// Reports every name that occurs more than once in `names`; `what` is the noun before the name in the message:
+    /// Reports every repetition of a name in `names`. `what` is the noun before the name in the message, such as
     /// `operand`.
     pub(super) fn differ<'n>(&mut self, names: impl Iterator<Item = &'n Identifier>, what: &str) {
         let mut seen = std::collections::BTreeMap::new();

@@ -7,8 +7,8 @@ use crate::base::nearest::nearest;
 use crate::manifest::tree::Entry;
 
 impl ManifestReader<'_, '_> {
-    /// Value that `words` pairs with the keyword in `entry`; `None` for any other entry, which is reported. `subject`
-    /// is the node or property in the message: `` `padding` ``.
+    /// Value of `entry`, which must be one of the keywords in `words`, pairs (keyword, value). `None`, after a report,
+    /// for any other entry. `subject` is the node or property in the message: `` `padding` ``.
     pub(super) fn keyword<T: Clone>(
         &mut self,
         subject: &str,
@@ -23,8 +23,9 @@ impl ManifestReader<'_, '_> {
         found.map(|(_, value)| value.clone())
     }
 
-    /// Reports a value that is not among the keywords `known`, with the nearest or all of them as help; `subject` is
-    /// the node or property in the message: `` `padding` ``.
+    /// Reports a value that is not among the keywords `known`. The help text has the keyword that is spelled most
+    /// similarly, or all keywords if none is similar. `subject` is the node or property in the message:
+    /// `` `padding` ``.
     pub(super) fn unknown_word(&mut self, subject: &str, entry: &Entry, known: &[&str]) {
         let written = self.text.get(entry.content.clone()).unwrap_or_default();
         let message = format!("unknown value `{}` for {subject}", show(written));

@@ -143,7 +143,8 @@ impl NodeScope {
 }
 
 impl NodeScope {
-    /// Names of the nodes that may occur in the enclosing node, and names of the properties that it may have.
+    /// Pair `(nodes, properties)`: names of the nodes that may occur in the enclosing node, and names of the properties
+    /// that the enclosing node may have.
     pub(crate) fn words(&self) -> (&'static [&'static str], &'static [&'static str]) {
         (self.nodes, self.props)
     }
@@ -168,8 +169,8 @@ impl NodeScope {
 }
 
 impl ManifestReader<'_, '_> {
-    /// Children of a node that `scope` allows, in order. Reports and leaves out the other ones, and repetitions of
-    /// nodes whose name satisfies `once`.
+    /// Children of `node` that `scope` allows, in order. Other children are reported and left out. So is a second child
+    /// with a name for which `once` returns true.
     pub(super) fn parts<'n>(
         &mut self,
         node: &'n ManifestNode,
@@ -191,8 +192,8 @@ impl ManifestReader<'_, '_> {
         parts
     }
 
-    /// Reports a node that is not allowed in `scope`, with the nearest allowed name or the right place as help. Broken
-    /// nodes are skipped.
+    /// Reports a node that `scope` does not allow. The help text has the allowed name that is spelled most similarly,
+    /// or the node in which the reported one is allowed. A broken node is not reported.
     pub(super) fn unknown_node(&mut self, node: &ManifestNode, scope: &NodeScope) {
         if node.broken {
             return;

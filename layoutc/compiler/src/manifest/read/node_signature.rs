@@ -39,8 +39,8 @@ impl NodeSignature {
         Self { usage, args, props: Some(&[]), block: BlockRule::Never }
     }
 
-    /// Signature of a node without a block that may have the properties `props`; `usage` and `args` as in
-    /// [`Self::leaf`].
+    /// Signature of a node without a block that may have the properties `props`; `usage` is an example, `args` the
+    /// range of argument counts.
     pub(super) const fn with(
         usage: &'static str,
         args: RangeInclusive<usize>,
@@ -125,8 +125,8 @@ impl ManifestReader<'_, '_> {
         None
     }
 
-    /// Reports the second of two parts that exclude each other, at byte range `span`, with a label at the first, at
-    /// `first`.
+    /// Reports the second of two parts of a node that must not occur together. `span` is the byte range of the second
+    /// part; `first` is that of the first, which gets a label.
     pub(super) fn duplicate(&mut self, message: String, span: &Range<usize>, first: &Range<usize>) {
         let place = self.faults.place(first.clone());
         let fault = self.faults.error(Code::KdlTwice, message, span.clone(), "");

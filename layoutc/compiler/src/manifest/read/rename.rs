@@ -20,7 +20,7 @@ impl Renames {
         for token in lex::lex_lossy(text) {
             let words = content(text, &token);
             let words = words.split_whitespace().chain([words]);
-            // A trailing mark of another language is not part of the name.
+            // A word that ends with a mark of another language, as `name:`, is not a name.
             for word in words.filter(|word| !word.ends_with([',', ':'])) {
                 let Some(near) = near(word).filter(|_| !renames.contains_key(word)) else {
                     continue;
@@ -54,9 +54,9 @@ fn content<'t>(text: &'t str, token: &KdlToken) -> &'t str {
     }
 }
 
-/// Valid name for `word`: `_` in place of every character that a name cannot contain, and before a leading digit, as in
-/// `in_nchw` for `in-nchw`. `None` for a valid name, a word without letters or digits, one that is not ASCII, or a
-/// result longer than [`NAME_LIMIT`].
+/// Valid name for `word`. Every character that a name cannot contain becomes `_`, and a leading digit gets a `_` before
+/// it: `in_nchw` for `in-nchw`. `None` if `word` is a valid name, has no letter or digit, or is not ASCII, or if the
+/// result is longer than [`NAME_LIMIT`].
 fn near(word: &str) -> Option<String> {
     if !word.chars().any(|c| c.is_ascii_alphanumeric()) || !word.is_ascii() {
         return None;

@@ -57,8 +57,8 @@ impl ManifestReader<'_, '_> {
         Some(ShapeItem { axes, conditions, span: node.span.clone() })
     }
 
-    /// Reads `where "j <= i"`, a condition that selects the indices that are elements. `None` after a reported error,
-    /// such as a condition without quotes.
+    /// Reads `where "j <= i"`: only the indices for which the condition holds are elements. `None` after a reported
+    /// error, such as a condition without quotes.
     fn condition(&mut self, node: &ManifestNode) -> Option<SpannedText> {
         let entry = self.argument(node, "where \"j <= i\"")?;
         let is_text = matches!(entry.value, ManifestValue::String(_)) && entry.quoted;
@@ -83,8 +83,8 @@ impl ManifestReader<'_, '_> {
         Some(shape)
     }
 
-    /// Adds a name with its span to `seen`, the names so far; if `seen` has the name, reports it and leaves `seen`
-    /// unchanged. `what` is the plural noun in the message: `axes`.
+    /// Adds a name with its span to `seen`, the names before it. If `seen` has the name already, the name is reported
+    /// instead. `what` is the plural noun in the message: `axes`.
     pub(super) fn unique(
         &mut self,
         what: &str,
@@ -107,8 +107,8 @@ impl ManifestReader<'_, '_> {
         seen.insert(name.value.clone(), name.span.clone());
     }
 
-    /// Reports a shape whose axes are properties, arguments, or several on one node, with the corrected shape as help;
-    /// returns true if it is one.
+    /// Returns true for a shape whose axes are properties or arguments of `shape`, or that has several axes on one
+    /// node. The shape is reported, with the corrected one as help. Returns false for any other shape.
     fn misshapen(&mut self, node: &ManifestNode) -> bool {
         let crowded = |axis: &&ManifestNode| {
             axis.name != WHERE && (axis.args.len() > 1 || !axis.props.is_empty())

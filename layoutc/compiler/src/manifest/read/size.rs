@@ -19,8 +19,9 @@ const UNITS: &[(&str, i128)] = &[
 ];
 
 impl ManifestReader<'_, '_> {
-    /// Reads a number of bytes: an integer, a string with a unit, or an expression of consts. `None` after a reported
-    /// error, such as more than 2^63 - 1 bytes with a unit. `what` is the noun phrase for the entry in messages.
+    /// Reads a number of bytes: an integer, a string with a unit such as `"64 MiB"`, or an expression of consts. `None`
+    /// after a reported error; a number with a unit must be below 2^63. `what` is the noun phrase for the entry in
+    /// messages.
     pub(super) fn size(&mut self, entry: &Entry, what: &str) -> Option<IntegerExpr> {
         let ManifestValue::String(text) = &entry.value else {
             return self.bound(entry, what, Code::KdlValue);
@@ -45,8 +46,8 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// Reads a decimal fraction above 0 and at most 1, such as `0.10`, exactly; `None` for another value, which is
-    /// reported. `what` is the noun phrase for the entry in messages.
+    /// Reads a decimal fraction above 0 and at most 1, such as `0.10`, without rounding. `None`, after a report, for
+    /// any other value. `what` is the noun phrase for the entry in messages.
     pub(super) fn share(&mut self, entry: &Entry, what: &str) -> Option<Decimal> {
         let one = |share: &Decimal| 10_i128.checked_pow(share.places);
         let share = number(entry)
@@ -65,8 +66,8 @@ impl ManifestReader<'_, '_> {
     }
 }
 
-/// Exact value of a number; `None` if the entry is not a number, or is a float that is negative or needs more than 18
-/// digits.
+/// Exact decimal value of an entry that is a number. `None` for any other entry, for a negative float, and for a float
+/// with more than 18 digits.
 pub(super) fn number(entry: &Entry) -> Option<Decimal> {
     match &entry.value {
         ManifestValue::Integer(value) => Some(Decimal { digits: *value, places: 0 }),
@@ -88,8 +89,8 @@ pub fn bytes(text: &str) -> Option<i128> {
     (all.checked_rem(parts) == Some(0)).then(|| all.checked_div(parts)).flatten()
 }
 
-/// Parses a decimal number: `1.5` is `15 / 10^1`. `None` unless the text is digits with at most one point, at most 18
-/// digits in all without trailing zeros of the fraction.
+/// Parses a decimal number: `1.5` is `15 / 10^1`. The text has one or more digits, then optionally a point and further
+/// digits. Trailing zeros of the fraction are dropped, after which at most 18 digits remain. `None` otherwise.
 fn decimal(text: &str) -> Option<Decimal> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let part = part.trim_end_matches('0');

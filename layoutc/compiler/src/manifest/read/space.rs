@@ -83,8 +83,8 @@ impl ManifestReader<'_, '_> {
         Some(MemoryItem { kind, format, access, span: node.span.clone() })
     }
 
-    /// Reports a word that resembles a built-in memory, with that one as suggestion, and returns true; returns false,
-    /// without a report, if the word resembles none.
+    /// Returns true, after a report, if a word is spelled similarly to the keyword of a built-in memory, which is then
+    /// the suggestion. Returns false, without a report, otherwise.
     fn meant_memory(&mut self, text: &SpannedText) -> bool {
         let near = nearest(&text.value, MEMORIES.iter().map(|row| row.0));
         let Some(near) = near else { return false };

@@ -24,7 +24,8 @@ const OTHER_NAME: &str = "write a letter or `_`, then letters, digits and `_`, a
 /// Help text for a value that is not an integer or an integer expression.
 const NUMBER: &str = "write an integer, or an expression in quotes";
 
-/// Maximum length in bytes of a string that a help text repeats on one line; for a longer one it suggests a raw string.
+/// Maximum length in bytes of a string that a help text repeats on one line. For a longer string the help text suggests
+/// a raw string.
 const SHOWN: usize = 200;
 
 /// Length in bytes of the escape sequence, such as `\n` or `\u{41}`, at the start of `rest`.
@@ -48,8 +49,8 @@ pub(super) fn is_name(word: &str) -> bool {
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// Names of a comma-separated list such as `"a,b"`, joined by spaces; `None` if the entry is not a list of at least two
-/// names.
+/// Names of a list with commas, joined by spaces: `"a,b"` gives `a b`. `None` unless the entry is a string of at least
+/// two names with commas between them.
 fn several_names(entry: &Entry) -> Option<String> {
     let names: Vec<&str> = entry.text()?.split(',').map(str::trim).collect();
     (names.len() > 1 && names.iter().all(|name| is_name(name))).then(|| names.join(" "))
@@ -58,7 +59,8 @@ fn several_names(entry: &Entry) -> Option<String> {
 /// Characters after which an expression needs another operand: operators and `(`.
 const OPERATORS: [char; 8] = ['+', '-', '*', '/', '%', '&', '^', '('];
 
-/// True if a word is an incomplete expression, as in `*`, `8*` or `-1)`: it lacks an operand or a parenthesis.
+/// True if a word is an incomplete expression: an operator in it has no operand before or after it, or a parenthesis
+/// has no partner. Examples are `*`, `8*` and `-1)`.
 fn is_cut_off(word: &str) -> bool {
     let opened = word.matches('(').count();
     word.ends_with(OPERATORS)
@@ -66,7 +68,8 @@ fn is_cut_off(word: &str) -> bool {
         || opened != word.matches(')').count()
 }
 
-/// Text of integer expressions without the spaces around operators: `2*k 4` for `2 * k 4`.
+/// Text of one or more integer expressions, separated by spaces, without the spaces around operators: `2 * k 4` gives
+/// `2*k 4`.
 fn joined(text: &str) -> String {
     let mut joined = String::new();
     for word in text.split_whitespace() {
@@ -88,8 +91,8 @@ fn whole_number(word: &str) -> Option<&str> {
     (is_whole && whole.parse::<i64>().is_ok()).then_some(whole)
 }
 
-/// Plain numbers for a text such as `8x8` or `64B`, and a suffix for the help text that explains them: (`8 8`,
-/// `: spaces separate arguments`). `None` for other texts.
+/// Pair `(numbers, reason)` for a text such as `8x8` or `64B`; `reason` is appended to the help text. `8x8` gives
+/// (`8 8`, `: spaces separate arguments`). `None` for any other text.
 fn plain_numbers(text: &str) -> Option<(String, String)> {
     let text = text.trim();
     let is_digits = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
@@ -158,8 +161,8 @@ impl ManifestReader<'_, '_> {
         self.faults.error(Code::KdlValue, message, entry.span.clone(), "").add_help(help);
     }
 
-    /// Name of a node or key of a property as a text with its location; `span` is its byte range including quotes. The
-    /// location excludes the quotes, except for a name with escapes.
+    /// Text and location of the name of a node or the key of a property. `span` is its byte range including quotes. The
+    /// location is the range without the quotes, or `span` if the name has escapes.
     pub(super) fn inside(&self, name: &str, span: &Range<usize>) -> SpannedText {
         let quotes = span.len().saturating_sub(name.len()) / 2;
         let content = span.start + quotes..span.end - quotes;
@@ -218,8 +221,9 @@ impl ManifestReader<'_, '_> {
         None
     }
 
-    /// Reads an integer, or an expression of consts, symbols and parameters as text. `None` after a reported error; an
-    /// entry of another kind is reported with `code`. `what` is the noun phrase for the entry in messages.
+    /// Reads an integer, or a string with an expression of consts, symbols and parameters, which is not parsed. `None`
+    /// after a reported error; `code` is the code of the report for an entry that is neither. `what` is the noun phrase
+    /// for the entry in messages.
     pub(super) fn bound(&mut self, entry: &Entry, what: &str, code: Code) -> Option<IntegerExpr> {
         match &entry.value {
             ManifestValue::Integer(value) => Some(IntegerExpr::Integer(IntegerLiteral {
@@ -313,9 +317,9 @@ impl ManifestReader<'_, '_> {
         names.into_iter().collect()
     }
 
-    /// Reads the integer expressions in a string, separated by white space, `"4 2*k"`, or one unquoted entry. `None`
-    /// after a reported error, such as `"2 * k"`, of which the parts are no expressions. `what` is the noun phrase for
-    /// the entry in messages.
+    /// Reads a list of integer expressions: a string with expressions separated by white space, `"4 2*k"`, or one
+    /// unquoted entry. `None` after a reported error. An expression with spaces, `"2 * k"`, is an error. `what` is the
+    /// noun phrase for the entry in messages.
     pub(super) fn bounds(&mut self, entry: &Entry, what: &str) -> Option<Vec<IntegerExpr>> {
         if !entry.quoted {
             return self.bound(entry, what, Code::KdlValue).map(|bound| vec![bound]);
@@ -339,24 +343,24 @@ impl ManifestReader<'_, '_> {
         Some(bounds.collect())
     }
 
-    /// Reads all entries as integer expressions; every error is reported, and any makes the result `None`. `what` is
-    /// the noun phrase for one entry in messages.
+    /// Reads all entries as integer expressions. Every invalid entry is reported; if there is one, the result is
+    /// `None`. `what` is the noun phrase for one entry in messages.
     pub(super) fn all_bounds(&mut self, entries: &[Entry], what: &str) -> Option<Vec<IntegerExpr>> {
         let bounds: Vec<Option<IntegerExpr>> =
             entries.iter().map(|entry| self.bound(entry, what, Code::KdlValue)).collect();
         bounds.into_iter().collect()
     }
 
-    /// Reads all entries as names; every error is reported, and any makes the result `None`. `what` is the noun phrase
-    /// for one entry in messages.
+    /// Reads all entries as names. Every invalid entry is reported; if there is one, the result is `None`. `what` is
+    /// the noun phrase for one entry in messages.
     pub(super) fn all_names(&mut self, entries: &[Entry], what: &str) -> Option<Vec<Identifier>> {
         let names: Vec<Option<Identifier>> =
             entries.iter().map(|entry| self.one_name(entry, what)).collect();
         names.into_iter().collect()
     }
 
-    /// Reads an argument that must be one name; `None` for anything else, which is reported. For a comma-separated
-    /// list, `a,b`, the help is to write separate arguments. `what` is the noun phrase for the entry in messages.
+    /// Reads an argument that must be one name. `None`, after a report, for anything else. For a list with commas,
+    /// `a,b`, the help text shows separate arguments, `a b`. `what` is the noun phrase for the entry in messages.
     pub(super) fn one_name(&mut self, entry: &Entry, what: &str) -> Option<Identifier> {
         let Some(names) = several_names(entry) else { return self.name(entry, what) };
         let written = self.text.get(entry.content.clone()).unwrap_or_default();

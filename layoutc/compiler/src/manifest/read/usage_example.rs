@@ -1,4 +1,4 @@
-//! Examples of nodes in help texts, completed with the parts that a node has.
+//! Examples of nodes in help texts. The parts that the reported node has replace those of the example.
 
 use super::ManifestReader;
 use super::message_words::show;
@@ -7,8 +7,8 @@ use crate::base::codes::Code;
 use crate::manifest::tree::{Entry, ManifestNode};
 
 impl ManifestReader<'_, '_> {
-    /// Reports that a node lacks the part `what`, such as
-    /// `` `by=` ``; `usage` is an example that has the part. Always returns `None`.
+    /// Reports that a node lacks the part `what`, such as `` `by=` ``; `usage` is an example that has the part. Always
+    /// returns `None`.
     pub(super) fn lacks<T>(&mut self, node: &ManifestNode, what: &str, usage: &str) -> Option<T> {
         let message = format!("`{}` needs {what}", node.name);
         let words = ExampleWords::of(usage);
@@ -23,10 +23,10 @@ impl ManifestReader<'_, '_> {
         self.refuse(Code::KdlMissing, message, &node.head, help)
     }
 
-    /// Help text that shows the node in the form of its signature `form`: the node's arguments and properties where
-    /// `form` allows them, and parts of the example `form.usage` in place of missing ones.
+    /// Help text that shows `node` in the form of the signature `form`: the arguments and properties of `node` that
+    /// `form` allows. Arguments, properties and a block that `node` lacks are taken from the example `form.usage`.
     pub(super) fn usage(&self, node: &ManifestNode, form: &NodeSignature) -> String {
-        // Two examples in one.
+        // A usage with backticks consists of two examples, which cannot be completed together.
         if form.usage.contains('`') {
             return format!("write it as `{}`", form.usage);
         }
@@ -48,8 +48,10 @@ impl ManifestReader<'_, '_> {
         format!("write it as `{own}{block}`")
     }
 
-    /// Text of a node without its block: its name and arguments, then, until there are `least` arguments, those of
-    /// `example` at the missing positions, then the node's properties whose key satisfies `is_allowed`.
+    /// Text of a node for a help message, without its block. It has the name, the arguments, and the properties whose
+    /// key satisfies `is_allowed`, in this order. If the node has fewer than `least` arguments, those of `example` at
+    /// the positions from the number of its own arguments up to `least` are appended to its arguments: `split` with the
+    /// example `split AXIS by=4` and `least` 1 gives `split AXIS`.
     fn completed(
         &self,
         node: &ManifestNode,

@@ -59,7 +59,7 @@ impl ManifestReader<'_, '_> {
         self.map(entry)
     }
 
-    /// Reports a view that has both a map and a layout, or a map without a shape.
+    /// Reports a view that has both a map and a layout, and a view that has a map but no shape.
     fn view_goes_together(&mut self, node: &ManifestNode) {
         let child = |name: &str| node.children().iter().find(|child| child.name == name);
         let (map, layout) = (child("map"), child("layout"));

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{Identifier, IntegerExpr, LayoutItem, ShapeItem, SpannedText};
 use crate::base::cast::CastMode;
 
-/// `view` item, which gives a tensor's memory other axes or another element type: `view input_x4 of=input dtype=f32x4`,
-/// `view q of=qkv { shape { … }; map "…" }`.
+/// `view` item, which gives a tensor's memory another element type or other axes. `view input_x4 of=input dtype=f32x4`
+/// changes the type, `view q of=qkv { shape { … }; map "…" }` the axes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ViewItem {
     /// Name that the view declares.
@@ -17,8 +17,8 @@ pub struct ViewItem {
     pub of: Identifier,
     /// Element type of the view as written; `None`: that of the base.
     pub dtype: Option<SpannedText>,
-    /// Shape of the view, required with a map; `None`: the axes of the base, one of which has a greater or smaller
-    /// extent if the element type has another number of lanes, as `f32x4` for `f32`.
+    /// Shape of the view; required with a map. `None`: the axes of the base. If the element types have different
+    /// numbers of lanes, the extent of one of these axes differs: `f32x4` has a quarter of the extent of `f32`.
     pub shape: Option<ShapeItem>,
     /// Layout of the view in the base's memory; `None` if not given. Excludes a map.
     pub layout: Option<LayoutItem>,
@@ -61,8 +61,9 @@ pub struct ConvertScheduleItem {
 pub enum ConvertScheduleKind {
     /// `order h n`: order of the loops, outermost first.
     Order(Vec<Identifier>),
-    /// `block 32 64`: extents of a transpose tile along the fastest-varying digit of the destination and of the source,
-    /// in that order, counted in values of the digit. A digit is a mixed-radix component of an index, such as `c % 4`.
+    /// `block 32 64`: two extents of a transpose tile, in values of a digit (a mixed-radix component of an index, such
+    /// as `c % 4`). The first is along the fastest-varying digit of the destination, the second along that of the
+    /// source.
     Block([i64; 2]),
     /// `inside blocks`: kernel that copies elements inside all loops.
     Inside(InnerKernel),

@@ -30,6 +30,6 @@ pub enum GateKind {
     Vector(IntegerExpr),
     /// `fits`: the tensor is no larger than its memory space.
     Fits,
-    /// `same-as=other`: both tensors store every element at the same offset.
+    /// `same-as=other`: the tensor stores every element at the same offset as the tensor `other`.
     SameAs(Identifier),
 }

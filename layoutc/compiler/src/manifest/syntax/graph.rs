@@ -31,8 +31,8 @@ pub struct BackendItem {
     pub name: Identifier,
     /// `like=onnx`: name of the backend that provides the operators and default layouts that this item does not give.
     pub like: Option<Identifier>,
-    /// True unless the backend says `verify=#false`. If true, a graph whose results all declare a layout, or that has
-    /// no outputs, is verified and not solved.
+    /// True unless the backend says `verify=#false`. If true, a graph is verified instead of solved if all its results
+    /// declare a layout, or if it has no outputs.
     pub verify: bool,
     /// `default-layout 4 NHWC`: default layouts, each for tensors of one rank; the ranks are distinct.
     pub defaults: Vec<DefaultLayoutItem>,
@@ -64,7 +64,8 @@ pub struct OperatorItem {
     pub shapes: Option<ShapeRule>,
     /// `types=any`: rule for the element types; `None`: the default for `rule`.
     pub types: Option<TypeRule>,
-    /// Cost of the operator in any layout, excludes `accepts`; `None`: zero.
+    /// Cost of the operator in every layout. `None`: zero, or with [`OperatorRule::Accepts`] the cost of the chosen
+    /// alternative.
     pub cost: Option<CostItem>,
     /// Alternatives of the operator, for [`OperatorRule::Accepts`]; empty for every other rule.
     pub accepts: Vec<AcceptsItem>,
@@ -79,22 +80,23 @@ pub enum OperatorRule {
     Accepts,
     /// `elementwise=#true`: any layout, the same one for all operands and results.
     Elementwise,
-    /// `by-letter=#true`: any layout, the same for all operands and results; a tensor of lower rank has the part of the
-    /// layout for its own axes.
+    /// `by-letter=#true`: any layout, one for all operands and results. A tensor without some of the axes has the
+    /// layout reduced to its own axes: `NC16c` of `NCHW16c` for a tensor with the axes N and C.
     ByLetter,
     /// `any=#true`: any layout, chosen for each tensor separately.
     Any,
     /// `default=#true`: for each tensor the backend's default layout for the tensor's rank.
     Default,
-    /// `transpose=#true`: the result is a transposition of the operand. No operator is called: the result shares the
-    /// operand's memory if the layouts allow it, else layoutc converts the operand.
+    /// `transpose=#true`: the result is a transposition of the operand, and no operator is called. The result is an
+    /// alias of the operand if the two layouts put every element at the same offset; otherwise layoutc converts the
+    /// operand.
     Transpose,
 }
 
-/// Rule that derives the result shapes of an operator from its operand shapes.
+/// Rule that relates the result shapes of an operator to its operand shapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ShapeRule {
-    /// `any`: the shapes are not checked.
+    /// `any`: the result shapes are not checked against the operand shapes.
     Any,
     /// `broadcast`: all operands are broadcast to one shape, which every result has.
     Broadcast,
@@ -106,16 +108,17 @@ pub enum ShapeRule {
     Split,
     /// `product`: the result has the shape of the product of two matrices, or of batches of matrices.
     Product,
-    /// `convolution`: the batch and channel extents of data, filter and result agree.
+    /// `convolution`: the batch and channel extents of data, filter and result agree; the extents along the window are
+    /// not checked.
     Convolution,
     /// `reshape`: the result has as many elements as the operand.
     Reshape,
 }
 
-/// Rule that says which element types of an operator's operands and results must be equal.
+/// Rule for which element types of an operator's operands and results must be equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TypeRule {
-    /// `any`: the types are not checked.
+    /// `any`: the element types are not checked.
     Any,
     /// `one`: the types of all operands and results are equal.
     One,
@@ -152,15 +155,15 @@ impl TypeRule {
     ];
 }
 
-/// Alternative of an operator, one accepted combination of layouts: `accepts cost-per-byte=0.5 when="R <= 3" { in NHWC
-/// OHWI; out NHWC }`.
+/// Alternative of an operator, one accepted combination of layouts:
+/// `accepts cost-per-byte=0.5 when="R <= 3" { in NHWC OHWI; out NHWC }`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptsItem {
-    /// Texts of the operands' layouts, in the order of the operands. The alternative applies only to nodes with as many
-    /// operands.
+    /// Texts of the layouts of the operands, one for each operand, in order. The alternative does not apply to a node
+    /// with another number of operands.
     pub inputs: Vec<SpannedText>,
-    /// Texts of the results' layouts, in the order of the results. The alternative applies only to nodes with as many
-    /// results.
+    /// Texts of the layouts of the results, one for each result, in order. The alternative does not apply to a node
+    /// with another number of results.
     pub outputs: Vec<SpannedText>,
     /// Cost of the alternative; `None`: zero.
     pub cost: Option<CostItem>,
@@ -263,8 +266,8 @@ pub struct OutputItem {
     pub layout: Option<SpannedText>,
 }
 
-/// Constraint on a graph's tensor: with `keep y layout=NHWC` the tensor is never converted, with `forbid y layout=NCHW`
-/// it never has this layout.
+/// Constraint on the layouts of a graph's tensor. `keep y layout=NHWC`: the tensor is never converted.
+/// `forbid y layout=NCHW`: the tensor never has this layout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinItem {
     /// True for `forbid`, which has a layout; false for `keep`.

@@ -12,19 +12,20 @@ use crate::machine::VectorIsa;
 pub struct KernelItem {
     /// Name that the kernel declares.
     pub name: Identifier,
-    /// Names of the kernel's operands, distinct. `None`: the kernel names tensors of the file and is its own
-    /// instance.
+    /// Names of the kernel's operands, distinct. `None`: the kernel computes on tensors of the file, which its
+    /// statements name, and no `instance` item is needed.
     pub operands: Option<Vec<Identifier>>,
     /// Texts of the statements, at least one, in order.
     pub computes: Vec<SpannedText>,
-    /// Bounds of `range NAME BOUND` nodes: the extent of an axis that indexes no tensor alone, or the exclusive upper
-    /// bound of the elements of an integer operand. The names are distinct.
+    /// Pairs `(name, bound)` from `range NAME BOUND` nodes; the names are distinct. For an axis that is not an index of
+    /// a tensor by itself, `bound` is its extent. For an integer operand, it is the exclusive upper bound of the
+    /// elements.
     pub ranges: Vec<(Identifier, IntegerExpr)>,
-    /// Type in which reductions add up, `f64`, `f32` or an integer type, as written; `None`: the type of the reduced
-    /// value.
+    /// Type of the accumulators of reductions, `f64`, `f32` or an integer type, as written; `None`: the type of the
+    /// reduced value.
     pub acc: Option<SpannedText>,
-    /// Byte range of the `accumulate #true` node, with which a statement adds to the previous values of its output;
-    /// `None` without such a node or for `accumulate #false`.
+    /// Byte range of the `accumulate #true` node, which makes a statement add to the previous values of its output.
+    /// `None` without the node, and for `accumulate #false`.
     pub accumulate: Option<Range<usize>>,
     /// Intermediate tensors that are stored in a buffer; the names are distinct.
     pub locals: Vec<LocalItem>,
@@ -61,8 +62,8 @@ pub struct InstanceItem {
     pub of: Identifier,
     /// Pairs of a kernel operand's name and the name of the tensor that is bound to it; the operands are distinct.
     pub operands: Vec<(Identifier, Identifier)>,
-    /// Directives of the loop schedule. If the instance has directives of a keyword, such as `split`, they replace all
-    /// those of the kernel with that keyword.
+    /// Directives of the loop schedule. Directives with one keyword, such as `split`, replace all directives of the
+    /// kernel with this keyword.
     pub schedule: Vec<ScheduleItem>,
     /// Operand tiles that are copied to caches; if the instance has any, they replace all caches of the kernel.
     pub caches: Vec<CacheItem>,
@@ -87,8 +88,8 @@ pub struct CompleteSchedule {
     pub span: Range<usize>,
 }
 
-/// Copy of an operand's tile in a buffer inside a loop: `cache A at=k_outer double=#true { layout { … }; memory shared
-/// }`.
+/// Copy of an operand's tile in a buffer inside a loop:
+/// `cache A at=k_outer double=#true { layout { … }; memory shared }`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CacheItem {
     /// Name of the operand of which tiles are cached.
@@ -133,7 +134,8 @@ pub enum ScheduleKind {
     Split { axis: Identifier, by: IntegerExpr },
     /// `fuse h w as=hw`: replaces two loops by one, in which `inner` varies fastest.
     Fuse { outer: Identifier, inner: Identifier, name: Identifier },
-    /// `partial-sums k_inner`: the iterations of the loop have accumulators of their own.
+    /// `partial-sums k_inner`: each iteration of the loop has an accumulator of its own (rfactor), and the accumulators
+    /// are combined at the end of the reduction.
     PartialSums(Identifier),
     /// `split-k k_outer`: the outermost loop is over chunks of the reduction.
     SplitK(Identifier),
@@ -148,7 +150,8 @@ pub enum ScheduleKind {
 }
 
 impl ScheduleKind {
-    /// Names of the loops that the directive applies to.
+    /// Names of the loops to which the directive applies, in the order of the text. The new loop of a `fuse` is left
+    /// out.
     pub fn loops(&self) -> Vec<&Identifier> {
         match self {
             Self::Loops(names) | Self::Unroll(names) | Self::Parallel(names) => {

@@ -23,8 +23,8 @@ pub struct MeshItem {
 pub struct ShardItem {
     /// Name of the mesh; `None`: the only one that has the named axes.
     pub mesh: Option<Identifier>,
-    /// Sharded axes of the tensor, each with the names of the mesh axes that partition it, separated by spaces. Empty:
-    /// the tensor is replicated.
+    /// Pairs `(axis, mesh axes)` of the sharded axes of the tensor: the names of the mesh axes that partition the axis
+    /// are separated by spaces. Empty: every device has the whole tensor.
     pub cuts: Vec<(Identifier, SpannedText)>,
     /// Byte range of the `shard` node in the file.
     pub span: Range<usize>,

@@ -14,8 +14,8 @@ pub const FIELD: &str = "field";
 pub struct RecordItem {
     /// Fields of the record, at least one, with distinct names.
     pub fields: Vec<FieldItem>,
-    /// Minimum alignment of the record in bytes; `None`: 1. The alignment is the greatest of `align` and those of the
-    /// fields, and the record's size is rounded up to a multiple of the alignment.
+    /// Minimum alignment of the record in bytes; `None`: 1. The alignment of the record is the greatest of this number
+    /// and the alignments of its fields. The size of the record is rounded up to a multiple of it.
     pub align: Option<IntegerExpr>,
     /// Byte range of the record in the file.
     pub span: Range<usize>,
@@ -37,8 +37,8 @@ pub struct FieldItem {
 }
 
 impl RecordItem {
-    /// True if the fields are the labels of an axis: all have one type, and neither the record nor a field has counts
-    /// or an alignment. Otherwise all fields together form one element.
+    /// True if the record stands for an axis whose indices are the fields: all fields have one type, and neither the
+    /// record nor a field has counts or an alignment. Otherwise a record is one element that contains all fields.
     pub fn is_axis(&self) -> bool {
         let first = self.fields.first().map(|field| &field.dtype.value);
         let is_plain = |field: &FieldItem| {

@@ -25,8 +25,8 @@ pub enum NibbleOrder {
 pub struct TensorItem {
     /// Name that the tensor declares.
     pub name: Identifier,
-    /// Element type as written; `None` if `record` or `like` gives it. A tensor has at least one of the three, and not
-    /// both `dtype` and `record`.
+    /// Element type as written; `None` if `record` or `like` gives it. At least one of `dtype`, `record` and `like` is
+    /// present, but not both `dtype` and `record`.
     pub dtype: Option<SpannedText>,
     /// Record type of the elements, in place of `dtype`; `None` for a tensor without a record.
     pub record: Option<RecordItem>,
@@ -82,7 +82,8 @@ impl TensorItem {
 pub struct PackFromItem {
     /// Element type of the array that pack reads and unpack writes, as written.
     pub dtype: SpannedText,
-    /// Treatment of values that are out of range for the destination's element type; `None`: [`CastMode::Round`].
+    /// Treatment of values that are out of range for the type of the destination, which is the buffer for pack and the
+    /// array for unpack; `None`: [`CastMode::Round`].
     pub cast: Option<CastMode>,
 }
 

@@ -5,11 +5,12 @@ use crate::base::diagnostic::FileSpan;
 use crate::machine::VectorIsa;
 use crate::model::{Spanned, Tensor};
 
-/// Loop schedule of a kernel from the manifest. Loops have the names of the output's storage axes and of reduced axes.
+/// Loop schedule of a kernel from the manifest. The name of a loop is that of a storage axis of the output, or of a
+/// reduced axis.
 ///
-/// A name may denote loops of several statements: each name in `loops` is a loop of at least one, and a split applies
-/// to every statement that has the loop. `vectorize` applies to the statements in which the loop is contiguous,
-/// `parallel` to those in which the loop is not a reduction, each to at least one.
+/// Several statements may have a loop of one name. A split applies to all of them. `vectorize` applies to those in
+/// which the loop is contiguous, `parallel` to those in which it is not a reduction. Each name in `loops`, `vectorize`
+/// and `parallel` applies to at least one statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LoopSchedule {
     /// Names of loops in their required order, outermost first; the planner places the other loops.
@@ -24,20 +25,22 @@ pub struct LoopSchedule {
     pub parallel: Vec<Spanned<String>>,
 }
 
-/// Complete schedule of a statement on CPUs, a `schedule` node: the planner adds no loop, register tile or packing.
+/// Complete schedule of a statement on CPUs, from a `schedule` node. The planner adds no loop, register tile or packing
+/// to it.
 #[derive(Debug, Clone)]
 pub struct StatementSchedule {
     /// Instruction set for which the schedule holds; `None`: all.
     pub isa: Option<VectorIsa>,
     /// Splits and fusions of loops, in the order of application.
     pub steps: Vec<LoopStep>,
-    /// Names of all loops with more than one iteration, outermost first. A written loop inside a reduced one belongs to
-    /// the register tile.
+    /// Names of all loops with more than one iteration, outermost first. A loop over a written axis that is inside a
+    /// loop over a reduced axis belongs to the register tile.
     pub loops: Vec<Spanned<String>>,
-    /// Name of the reduced loop each of whose iterations has accumulators of its own; it is innermost.
+    /// Name of the loop that is split over several accumulators (rfactor): the innermost loop, over a reduced axis.
+    /// Each of its iterations has accumulators of its own. `None`: one accumulator for each output.
     pub partial_sums: Option<Spanned<String>>,
-    /// Name of the reduced loop, the outermost one, over chunks of the reduction: each chunk continues from the results
-    /// that the previous one has stored.
+    /// Name of the loop over chunks of the reduction (split-K), the outermost loop. Each chunk continues from the
+    /// results that the previous chunk has stored. `None`: the reduction is not split into chunks.
     pub split_k: Option<Spanned<String>>,
     /// Names of the loops to unroll.
     pub unroll: Vec<Spanned<String>>,
@@ -66,12 +69,12 @@ impl StatementSchedule {
     }
 }
 
-/// Change of the loops of a statement.
+/// Change of a statement's loops: a split of one loop, or a fusion of two.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoopStep {
-    /// `split w by=8`.
+    /// Split of one loop into two: `split w by=8`.
     Split(Split),
-    /// `fuse h w as=hw`.
+    /// Fusion of two loops into one: `fuse h w as=hw`.
     Fuse(Fuse),
 }
 
@@ -102,27 +105,28 @@ impl LoopStep {
     }
 }
 
-/// `fuse h w as=hw`: replaces two loops by one over all pairs of their iterations, in which the inner one varies
-/// fastest.
+/// Fusion of two loops into one over all pairs of their iterations, in which the inner loop varies fastest:
+/// `fuse h w as=hw`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fuse {
     /// Name of the outer loop.
     pub outer: Spanned<String>,
     /// Name of the inner loop.
     pub inner: Spanned<String>,
-    /// Name of the loop that replaces them.
+    /// Name of the loop that replaces the outer and the inner loop.
     pub name: String,
 }
 
-/// `split w by=8`: splits `w` into `w_outer` and `w_inner`, which has extent 8.
+/// Split of a loop into an outer and an inner loop: `split w by=8` replaces `w` by `w_outer` and `w_inner`, which has
+/// extent 8.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
     /// Name of the loop that is split.
     pub axis: Spanned<String>,
     /// Extent of the inner loop, at least 1.
     pub by: i64,
-    /// True for a split by a `tile` directive: if the planner orders the loops, the inner loops of a tile are
-    /// innermost.
+    /// True for a split by a `tile` directive. If the planner orders the loops, it places the inner loops of such
+    /// splits innermost.
     pub is_tile: bool,
 }
 
@@ -134,7 +138,8 @@ pub struct TileCache {
     pub buffer: BufferRef,
     /// Name of the loop whose iterations each use one tile.
     pub at: Spanned<String>,
-    /// Tile as a tensor: the axes of the cached tensor, with the extents that one iteration of the loop spans.
+    /// Tile as a tensor. It has the axes of the cached tensor; the extents are the numbers of indices that one
+    /// iteration of the loop uses.
     pub block: Tensor,
     /// True for double buffering: GPU threads copy the next tile while they use the current one.
     pub is_double: bool,

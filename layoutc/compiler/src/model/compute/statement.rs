@@ -10,19 +10,19 @@ use crate::base::diagnostic::FileSpan;
 use crate::base::dtype::Scalar;
 use crate::machine::VectorIsa;
 
-/// Statement of a kernel, such as `B[n, k] += A[n, c] * W[c, k]`: computes a value at every point of the axes and
-/// writes or reduces the values into one tensor.
+/// Statement of a kernel, such as `B[n, k] += A[n, c] * W[c, k]`. It computes a value at every point of its iteration
+/// domain, and writes the values into one tensor or reduces them into it.
 #[derive(Debug, Clone)]
 pub struct Statement {
     /// Tensor that the statement writes.
     pub target: BufferRef,
-    /// Axes of the statement, which span the iteration domain: the target's axes in the target's order, then the
-    /// reduced axes. With a `scatter`, the axes that the scatter indices use come first. Extents are over symbols.
+    /// Axes of the statement, which span the iteration domain, with extents over symbols. The axes of the target come
+    /// first, in the order of the target; with a `scatter`, the axes that its indices use. The reduced axes follow.
     pub axes: Vec<Axis>,
     /// Number of axes that are not reduced; these are the first ones in `axes`.
     pub written_axes: usize,
-    /// Indices of the written element, one per axis of the target, if one of them is read from a tensor, as in
-    /// `B[ids[i], j] += …`; `None` if index `k` is axis `k` of the statement.
+    /// Indices of the written element, one for each axis of the target, if at least one of them is read from a tensor,
+    /// as in `B[ids[i], j] += …`. `None` if index `k` is axis `k` of the statement.
     pub scatter: Option<Vec<DataIndex>>,
     /// Reduction that combines the values of one written element.
     pub op: Reduction,
@@ -35,9 +35,9 @@ pub struct Statement {
     pub store: CastMode,
     /// Right side of the statement: the value at one point of the iteration domain.
     pub value: TypedExpr,
-    /// Value that is stored in place of the reduced one, over the written axes: the right side of the statement that
-    /// follows the reduction and is fused with it. [`super::TypedExprKind::Reduced`] is the reduced value. `None`: the
-    /// reduced value is stored.
+    /// Value that is stored in place of the reduced one, over the written axes. It is the right side of the statement
+    /// that follows the reduction and is fused with it; [`super::TypedExprKind::Reduced`] stands for the reduced value.
+    /// `None`: the reduced value is stored.
     pub epilogue: Option<TypedExpr>,
     /// Tiles of operands that are copied to a cache inside the loops, each of a different tensor.
     pub caches: Vec<TileCache>,
@@ -45,8 +45,8 @@ pub struct Statement {
     pub schedules: Vec<StatementSchedule>,
     /// Text of the statement in the manifest, on one line; of two fused statements, separated by `; `.
     pub text: String,
-    /// Numbers of the first and the last of the kernel's `compute` nodes that the statement executes, from 1; `None` for
-    /// a statement that initializes the target of a scatter.
+    /// Pair [first, last] of the numbers, from 1, of the `compute` nodes of the kernel that the statement executes.
+    /// They differ for two fused statements. `None` for a statement that initializes the target of a scatter.
     pub numbers: Option<[usize; 2]>,
     /// Span of the statement in the manifest.
     pub place: FileSpan,
@@ -64,7 +64,7 @@ impl Statement {
         self.values().any(|value| value.uses(buffer))
     }
 
-    /// Scatter indices, value and epilogue.
+    /// Expressions of the statement: the values of its scatter indices, its value, and its epilogue if there is one.
     pub(crate) fn values(&self) -> impl Iterator<Item = &TypedExpr> {
         let indices = self.scatter.iter().flatten().map(|index| &index.value);
         indices.chain([&self.value]).chain(&self.epilogue)
@@ -75,12 +75,13 @@ impl Statement {
         self.epilogue.as_ref().map_or(self.accumulator, |epilogue| epilogue.ty)
     }
 
-    /// Complete schedule for an instruction set; `None`: the planner chooses.
+    /// Complete schedule that applies to the instruction set `isa`; `None` if there is none, so that the planner
+    /// chooses.
     pub fn complete_schedule(&self, isa: VectorIsa) -> Option<&StatementSchedule> {
         self.schedules.iter().find(|schedule| schedule.isa.is_none_or(|own| own == isa))
     }
 
-    /// True if an index of a read or of the write is read from a tensor (gather or scatter).
+    /// True if an index of a read (gather) or of the write (scatter) is itself read from a tensor.
     pub fn is_indexed(&self) -> bool {
         self.scatter.is_some() || self.value.gathers()
     }

@@ -22,8 +22,8 @@ impl TypedExpr {
         Self { ty, kind: TypedExprKind::Binary(op, Box::new(a), Box::new(b)) }
     }
 
-    /// Direct subexpressions in textual order: operands, the indices of a gather, and values that replace out-of-bounds
-    /// reads.
+    /// Direct subexpressions in textual order. For an operation these are its operands. For a gather, its indices, then
+    /// the value that replaces out-of-bounds elements. For a read, only that value, if there is one.
     pub fn children(&self) -> Vec<&TypedExpr> {
         match &self.kind {
             TypedExprKind::Read(read) => {
@@ -112,10 +112,10 @@ pub enum TypedExprKind {
     Bool(bool),
     /// Integer expression of axes and symbols, such as `2 * h + r`, of type `i64`.
     Index(Expr),
-    /// Element at an affine index, converted to its compute type: `f16`, `bf16` and narrower floats to `f32`,
-    /// integers below 32 bits to `i32`.
+    /// Element at an affine index, converted to its compute type: floats below 32 bits to `f32`, integers below 32 bits
+    /// to `i32`.
     Read(Box<ElementRead>),
-    /// Element at a data-dependent index, converted to its compute type as by `Read`.
+    /// Element at a data-dependent index, converted to its compute type like the element of a `Read`.
     Gather(Box<Gather>),
     /// Reduced value of the statement, in the accumulator's type; only in an epilogue.
     Reduced,
@@ -131,14 +131,14 @@ pub enum TypedExprKind {
     Select(Box<TypedExpr>, Box<TypedExpr>, Box<TypedExpr>),
     /// Mathematical function; its operands have the type of the result.
     Call(MathFunction, Vec<TypedExpr>),
-    /// Conversion of an operand of another type. A cast to a narrow type, `f16(x)`, is a conversion to that type inside
-    /// a conversion back to its compute type; narrow types occur nowhere else.
+    /// Conversion of an operand of another type. A cast to a narrow type, `f16(x)`, consists of two conversions: to the
+    /// narrow type, then back to its compute type. Narrow types occur nowhere else.
     Convert(Box<TypedExpr>),
 }
 
 impl TypedExprKind {
-    /// Copy of an operation in which `operand` gives each operand. Reads, and their indices and boundary values, are
-    /// copied unchanged.
+    /// Copy of the operation in which each operand is replaced by the result of `operand` for it. A read is copied
+    /// unchanged, with its indices and its boundary value.
     ///
     /// # Errors
     /// The first error of `operand`.
@@ -181,8 +181,9 @@ pub struct ElementRead {
 }
 
 impl ElementRead {
-    /// Position in `written` of each axis in `read`, the axes of the tensor, if the indices of the read are the axes of
-    /// `written` in some order, with equal extents. The index of an axis of extent 1 may be 0.
+    /// Positions in `written` of the axes in `read`, one for each in order, if the indices of the read are the axes of
+    /// `written` in some order. `read` has the axes of the tensor that is read. An axis and its counterpart must have
+    /// equal extents; the index of an axis of extent 1 may be 0. `None` if the indices are anything else.
     pub(crate) fn permutation(&self, read: &[Axis], written: &[Axis]) -> Option<Vec<usize>> {
         let mut left: Vec<usize> = (0..written.len()).collect();
         let named = |index: &Expr| match index.as_var()? {
@@ -232,7 +233,8 @@ pub struct DataIndex {
     pub is_checked: bool,
 }
 
-/// Value that replaces an element at out-of-bounds indices, and the axes along which they occur.
+/// Boundary condition of a read: the value that replaces an element at out-of-bounds indices, and the axes along which
+/// such indices may occur.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundaryCondition {
     /// Value in place of the element; it has the compute type of the element.

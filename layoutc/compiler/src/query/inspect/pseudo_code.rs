@@ -38,7 +38,8 @@ fn write(lines: &mut Vec<String>, body: &[Stmt], depth: usize) {
     }
 }
 
-/// Line of pseudo-code for a statement without nested statements; `None` if the statement has no effect on data.
+/// Line of pseudo-code for a statement that contains no other statements; `None` if the statement has no effect on
+/// data.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a function that moves a tensor has no others")]
 fn simple(stmt: &Stmt) -> Option<String> {
     Some(match stmt {
@@ -147,8 +148,8 @@ fn operand(value: &Operand) -> String {
     }
 }
 
-/// Text of a strided access; `of` is a noun in plural for its positions, here `columns`: `logical[p0] (columns 256
-/// bytes apart)`.
+/// Text of the positions of a strided access: `logical[p0] (columns 256 bytes apart)`. `of` is the plural noun for a
+/// position, here `columns`.
 fn strided(places: &Strided, of: &str) -> String {
     let Strided { buffer, index, stride } = places;
     format!("{buffer}[{}] ({of} {} bytes apart)", text(index), text(stride))

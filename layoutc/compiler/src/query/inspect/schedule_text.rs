@@ -6,8 +6,9 @@ use crate::model::compute::{
     BufferRef, Fuse, KernelInstance, LoopStep, Split, StatementSchedule, TileCache,
 };
 
-/// `schedule` nodes of an instance, one line each entry. `short` and `long` have the schedule of each statement for
-/// AVX2 and for AVX-512; `None` for a statement without loops. Where both are equal one node stands for all processors.
+/// Lines of the `schedule` nodes of an instance. `long` has the schedules for AVX-512 and `short` those for AVX2, one
+/// for each statement, in order; `None` for a statement without loops. If both schedules of a statement are equal, it
+/// gets one node without `machine`.
 pub(super) fn lines(
     compute: &KernelInstance,
     [long, short]: [&[Option<StatementSchedule>]; 2],
@@ -40,7 +41,7 @@ pub(super) fn lines(
     all
 }
 
-/// Directives of a schedule, one line each.
+/// Lines of the directives of a schedule, one for each directive.
 fn directives(compute: &KernelInstance, schedule: &StatementSchedule) -> Vec<String> {
     let mut all: Vec<String> = schedule.steps.iter().map(step).collect();
     let list = |word: &str, names: &[Spanned<String>]| {
@@ -68,7 +69,7 @@ fn step(step: &LoopStep) -> String {
     }
 }
 
-/// `cache B at=j_outer { layout { order ... j } }`.
+/// Line of the `cache` node of a tile: `cache B at=j_outer { layout { order ... j } }`.
 fn cache(compute: &KernelInstance, tile: &TileCache) -> String {
     let name = match tile.buffer {
         BufferRef::Operand(k) => compute.operands.get(k).map(|operand| &operand.name),

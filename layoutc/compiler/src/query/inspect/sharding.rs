@@ -41,7 +41,7 @@ pub(super) fn json(tensor: &Tensor, sharded: &DeviceSharding) -> Value {
     })
 }
 
-/// Sharding of a tensor as lines of text, each with its label; an empty label continues the previous one.
+/// Pairs (label, line) of the report on a tensor's sharding. A line with an empty label continues the one above.
 pub(super) fn lines(tensor: &Tensor, sharded: &DeviceSharding) -> Vec<(&'static str, String)> {
     let whole = layout_names::axes(&sharded.whole, tensor.layout.symbols());
     let mesh = sharded.mesh.axes.iter();
@@ -75,7 +75,7 @@ fn names<'a>(sharded: &'a DeviceSharding, positions: &[usize]) -> Vec<&'a str> {
     positions.iter().filter_map(name).collect()
 }
 
-/// Report on a conversion between devices: messages and bytes that are exchanged.
+/// Report on a conversion between devices: the messages that they exchange, and the bytes in them.
 #[derive(Debug)]
 pub struct ReshardReport {
     name: String,

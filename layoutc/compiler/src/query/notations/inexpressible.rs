@@ -4,8 +4,7 @@ use layoutc_algebra::layout::Layout;
 use layoutc_algebra::notation::write::Inexpressible;
 use layoutc_algebra::prove::listed;
 
-/// Description of the feature of a layout that the notation cannot express, with axes by name: ``two blocks of axis `c`
-/// ``.
+/// Noun phrase for the feature of a layout that a notation cannot express: ``two blocks of axis `c` ``.
 pub fn lack(error: &Inexpressible, layout: &Layout) -> String {
     let name = |axis: &usize| {
         let axis = layout.logical().get(*axis);

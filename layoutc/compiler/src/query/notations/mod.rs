@@ -14,7 +14,7 @@ use crate::env::NoCache;
 use crate::env::executor::RayonExecutor;
 use crate::model::Tensor;
 
-/// Notations that reports on tensors show.
+/// Notations in which reports on tensors show the layout, in the order of the reports.
 pub const REPORTED: [Notation; 5] =
     [Notation::Tvm, Notation::Xla, Notation::Onednn, Notation::Cute, Notation::Glow];
 

@@ -68,7 +68,7 @@ pub struct ParsedSharding {
 pub struct WrittenSharding {
     /// Text of the sharding in the notation.
     pub text: String,
-    /// Notes on information that the text omits or adds in comparison with the parsed one.
+    /// Notes on information of the parsed text that this text lacks, and on information that this text adds.
     pub notes: Vec<String>,
 }
 
@@ -80,8 +80,8 @@ pub struct ShardingFacts {
     /// Number of shards along each axis of the tensor, in the order of the axes; `None` if the text does not determine
     /// the numbers, as for a manual sharding.
     pub parts: Option<Vec<i64>>,
-    /// Mesh with devices in row-major order, and a sharding over its axes, that give the same shards; `None` if there
-    /// is no such mesh.
+    /// Equivalent sharding over the axes of a mesh whose devices are in row-major order: every device has the same
+    /// shard. `None` if there is no such mesh.
     pub mesh: Option<MeshSharding>,
     /// Properties of the shards for the shape given to [`read`]; `None` without a shape.
     pub shaped: Option<ShardFacts>,
@@ -92,8 +92,8 @@ pub struct ShardingFacts {
 pub struct ShardFacts {
     /// Extents of the largest shard, in elements; `None` if [`ShardingFacts::parts`] is `None`.
     pub part: Option<Vec<i128>>,
-    /// All shards, each with the devices that hold the shard; a message if there are more than 4096 devices, or if
-    /// the shards cannot be computed.
+    /// Shards of the tensor, each with the devices that hold it. `Err` holds a message if there are more than 4096
+    /// devices, or if the shards cannot be computed.
     pub shards: Result<Vec<TensorShard>, String>,
 }
 
@@ -214,7 +214,7 @@ fn parts(placement: &DevicePlacement, rank: Option<usize>) -> Option<Vec<i64>> {
     }
 }
 
-/// Notes on information that a text in the notation `target` omits or adds.
+/// Notes on information that a text in the notation `target` lacks or adds: for example, generated names of mesh axes.
 fn notes(placed: &TensorSharding, target: ShardingFormat) -> Vec<String> {
     let mut notes = Vec::new();
     let names_axes = matches!(target, ShardingFormat::Xla(ShardingForm::V3) | ShardingFormat::Jax);

@@ -1,5 +1,5 @@
-//! Translation between layout notations: a text is parsed and its layout proven; the layout is printed, and the printed
-//! text proven to denote the same map.
+//! Translation between layout notations. A text is parsed, and its layout proven to be injective. The layout is printed
+//! in another notation, and the printed text is proven to denote the same map.
 
 use std::sync::Arc;
 
@@ -25,11 +25,12 @@ use crate::model::layout_names;
 const FILE: &str = "<text>";
 /// Name of the tensor in diagnostics, as the parsed text has none.
 const TENSOR: &str = "tensor";
-/// Base-2 logarithm of the maximum number of elements for which a text without extents is proven. With `rank` axes,
-/// each symbolic extent is at most 2^(54 / rank), and at most 2^32.
+/// Base-2 logarithm of the greatest number of elements for which the layout of a text without extents is proven. The
+/// proof holds for extents up to 2^(54 / rank) each, at most 2^32, where `rank` is the number of axes.
 const SIZE_BITS: usize = 54;
 
-/// Text of a layout in a notation, with the options that complete it.
+/// Request to translate a layout text: the text with its notation, and the properties of the tensor that the text
+/// lacks.
 #[derive(Debug, Clone, Copy)]
 pub struct TranslateRequest<'a> {
     /// Notation of the text.
@@ -54,7 +55,7 @@ pub struct ParsedLayout {
     pub layout: Layout,
     /// Element type of the tensor; `None` if neither the text nor the request gives one.
     pub dtype: Option<Dtype>,
-    /// Notes on deviations of the text from the tool that defines its notation, and on limits of the proof.
+    /// Notes on the parsed text: differences from the tool that defines the notation, and limits of the proof.
     pub notes: Vec<String>,
     /// Length of the parsed text in bytes.
     length: usize,
@@ -161,8 +162,8 @@ fn in_text(fault: NotationFault) -> Diagnostic {
     Diagnostic::in_notation(fault, place)
 }
 
-/// Checks that an element type is known if the text contains numbers of bytes, as strides of `NumPy` do; otherwise
-/// [`TranslateError::InvalidOption`].
+/// Checks that the element type is known if the text contains numbers of bytes, as strides of `NumPy` do. An error
+/// [`TranslateError::InvalidOption`] if it is not.
 fn counts_bytes(
     notation: Notation,
     text: &str,
@@ -180,7 +181,8 @@ fn counts_bytes(
     Err(TranslateError::InvalidOption(message))
 }
 
-/// Logical axes, from the request or the text, and the symbols for unknown extents. An error if rank or extents are
+/// Pair (symbols, axes) of a parsed text. The axes are the logical axes of the request, or else those of the text
+/// (`stated`). The symbols stand for the extents that neither gives. An error if the rank or a required extent is
 /// missing.
 fn axes(
     request: TranslateRequest<'_>,

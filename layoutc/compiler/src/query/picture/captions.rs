@@ -20,8 +20,8 @@ impl Picture {
         text
     }
 
-    /// Storage axes with their extents, outermost first; `|` stands for an axis separator: `n 16, h 64 | w 64, c_inner
-    /// 4`.
+    /// Storage axes with their extents, outermost first; `|` stands for an axis separator:
+    /// `n 16, h 64 | w 64, c_inner 4`.
     pub(super) fn storage_text(&self) -> String {
         if self.storage.is_empty() {
             return "one slot".to_owned();
@@ -40,7 +40,8 @@ impl Picture {
         Some(self.logical.get(axis?)?.0.as_str())
     }
 
-    /// Drawn logical axes, and fixed indices of the remaining axes: `h down, w across, n = 0`.
+    /// Text on the drawn slice: the drawn logical axes, and the fixed indices of the other axes:
+    /// `h down, w across, n = 0`.
     pub(super) fn frame_text(&self) -> String {
         let drawn =
             [(self.name(self.frame.rows), "down"), (self.name(self.frame.columns), "across")];
@@ -55,7 +56,7 @@ impl Picture {
         if parts.is_empty() { "one element".to_owned() } else { parts.join(", ") }
     }
 
-    /// Names of the logical axes whose indices are printed in the slots of memory: `h, w`.
+    /// Names of the logical axes whose indices are printed in the slots of the drawn memory: `h, w`.
     pub(super) fn indexed_by(&self) -> String {
         let names: Vec<&str> = [self.name(self.frame.rows), self.name(self.frame.columns)]
             .into_iter()
@@ -64,7 +65,8 @@ impl Picture {
         names.join(", ")
     }
 
-    /// Names of the storage axes of each physical axis, outermost first: `["n, h", "w, c"]`.
+    /// Texts, one for each physical axis: the names of its storage axes, outermost first. Storage axes `n, h | w, c`
+    /// give `["n, h", "w, c"]`.
     pub(super) fn groups(&self) -> Vec<String> {
         let groups =
             layoutc_algebra::layout::physical::groups(self.storage.len(), &self.separators);
@@ -75,8 +77,8 @@ impl Picture {
         groups.into_iter().map(names).collect()
     }
 
-    /// Shape of the drawn memory: `24 slots, 6 rows of 4`, or for several physical axes the storage axes of rows and
-    /// columns: `n, h down, w across`.
+    /// Text on the shape of the drawn memory. For the flat buffer: `24 slots, 6 rows of 4`. For several physical axes,
+    /// the storage axes of the rows and of the columns: `n, h down, w across`.
     pub(super) fn memory_text(&self) -> String {
         let memory = &self.memory;
         if memory.is_matrix {
@@ -115,7 +117,8 @@ impl Picture {
     }
 }
 
-/// Kinds of cells that occur in a picture, besides elements of the drawn slice. A field is true if the kind occurs.
+/// Kinds of cells in a picture that the legend explains, each a field that is true if the kind occurs. Elements of the
+/// drawn slice need no explanation.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "independent flags")]
 pub(super) struct LegendEntries {

@@ -25,7 +25,8 @@ pub(super) struct ConcreteLayout<'a> {
     pub(super) slots: i128,
 }
 
-/// Location of an element in memory: index along the storage axes, index along the physical axes, offset in slots.
+/// Location of an element in memory. `storage` is its index along the storage axes, `physical` its index along the
+/// physical axes, and `offset` its offset in slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ElementAddress {
     pub(super) storage: Vec<i128>,
@@ -60,8 +61,8 @@ impl<'a> ConcreteLayout<'a> {
         self.layout.storage_map().get(axis)?.evaluate(&|var| at(var, logical, &self.symbols)).ok()
     }
 
-    /// Location that the map gives for a logical index, which may be outside the tensor; `None` if the location is
-    /// outside the memory.
+    /// Location to which the layout maps a logical index, which may be outside the tensor. `None` if the location is
+    /// outside the extents of the storage axes or of the physical axes.
     pub(super) fn spot(&self, logical: &[i128]) -> Option<ElementAddress> {
         let number = |expr: &Expr| expr.evaluate(&|var| at(var, logical, &self.symbols)).ok();
         let all = |exprs: &[Expr]| exprs.iter().map(number).collect::<Option<Vec<_>>>();
@@ -78,15 +79,15 @@ impl<'a> ConcreteLayout<'a> {
             && self.layout.contains(logical, &self.symbols).unwrap_or(false)
     }
 
-    /// Logical index of the element at a physical index; `None` for padding, or if the layout has no inverse
-    /// expression.
+    /// Logical index of the element at a physical index. `None` for padding, and if the layout has no expression of its
+    /// inverse.
     pub(super) fn owner(&self, physical: &[i128]) -> Option<Vec<i128>> {
         self.layout.inverse()?;
         self.layout.element_at(physical, &self.symbols).ok()?
     }
 
-    /// True if the location `spot` of an index outside the tensor is padding, and the inverse maps the location back to
-    /// the index.
+    /// True if `spot`, the location of an index `logical` outside the tensor, is padding to which only this index
+    /// belongs: it holds no element, and the inverse of the layout maps it back to `logical`.
     pub(super) fn is_padding_of(&self, logical: &[i128], spot: &ElementAddress) -> bool {
         let Some(inverse) = self.layout.inverse() else { return false };
         let value = |var| match var {

@@ -73,9 +73,9 @@ pub fn fixed_index(text: &str) -> Option<(String, i128)> {
 }
 
 impl SliceFrame {
-    /// Selects the slice along the named `axes`: rows then columns, or columns only; by default the last two axes. `at`
-    /// holds fixed indices of further axes, by name; the default index is 0. `logical` holds the logical axes with
-    /// their extents.
+    /// Selects the slice that a picture draws. `axes` names two axes, the one along the rows and the one along the
+    /// columns, or only the latter; if it is empty, the last two axes are drawn. `at` holds the indices of axes that
+    /// are not drawn, by name, by default 0. `logical` holds names and extents of all logical axes.
     ///
     /// # Errors
     /// [`FrameError`] for an unknown or repeated axis, more than two drawn axes, or an index out of bounds.

@@ -64,11 +64,11 @@ pub struct LogicalGrid {
     /// Logical index of each column along the frame's column axis, ascending; negative or at least the extent for
     /// padding.
     pub columns: Vec<i128>,
-    /// Cells of the grid, by row and column.
+    /// Cells of the grid: `cells[r][c]` is the cell in drawn row r and drawn column c.
     pub cells: Vec<Vec<GridCell>>,
-    /// Kind of line drawn above each row.
+    /// Kinds of the lines above the drawn rows, one for each row.
     pub row_rules: Vec<GridLine>,
-    /// Kind of line drawn before each column.
+    /// Kinds of the lines before the drawn columns, one for each column.
     pub column_rules: Vec<GridLine>,
 }
 
@@ -135,8 +135,8 @@ fn extent(figures: &ConcreteLayout<'_>, axis: usize) -> i128 {
     figures.logical.get(axis).copied().unwrap_or(0)
 }
 
-/// Range of indices drawn along a logical axis: the extent, and the padding before and after. Padding that does not fit
-/// into `room` indices is cut to a quarter of `room` on each side.
+/// Range of indices to draw along a logical axis: all indices of the axis, and those of the padding before and after
+/// it. If it has more than `room` indices, the padding on each side is cut to a quarter of `room`.
 fn reach(
     figures: &ConcreteLayout<'_>,
     frame: &SliceFrame,
@@ -158,8 +158,8 @@ fn reach(
     -shown(before)..extent.saturating_add(shown(after))
 }
 
-/// Number of consecutive integers from 0 for which `holds` returns true. If it is false for one integer, it must be
-/// false for all greater ones.
+/// Least `n` from 0 on for which `holds(n)` is false, found by bisection. If `holds` is false for one integer, it must
+/// be false for all greater ones.
 fn count(holds: &dyn Fn(i128) -> bool) -> i128 {
     if !holds(0) {
         return 0;
@@ -178,8 +178,9 @@ fn count(holds: &dyn Fn(i128) -> bool) -> i128 {
     bad
 }
 
-/// Line before each of the drawn `indices` of an axis, on which storage axes have the given `runs`; `spot` returns the
-/// location in memory for an index. [`GridLine::None`] before the first index and after omitted indices.
+/// Kinds of the lines before the drawn `indices` of a logical axis, one for each index. It is [`GridLine::None`] for
+/// the first index, and for an index before which indices are omitted. `runs` are the storage axes whose index changes
+/// along the axis; `spot` returns the location in memory for an index.
 fn rules(
     indices: &[i128],
     runs: &[StorageRun],

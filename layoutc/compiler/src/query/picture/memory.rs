@@ -10,8 +10,8 @@ use super::tiling::{GridLine, SliceTiling};
 use super::{PictureLimits, PictureSubject};
 use crate::query::locate::NamedLocateError;
 
-/// Maximum number of elements that are enumerated to find the element of each slot if the layout has no inverse. The
-/// slots of a larger tensor remain unknown.
+/// Maximum number of elements of a tensor whose elements are enumerated to find the one in each slot. It is needed only
+/// if the layout has no inverse. In a larger tensor, the content of slots outside of the drawn slice is unknown.
 const FEW: i128 = 1 << 14;
 
 /// Maximum number of slots in a row of the flat buffer, unless a tile is wider.
@@ -22,7 +22,7 @@ const WIDEST: i128 = 16;
 pub enum MemorySlot {
     /// Element of the drawn slice.
     Element(GridElement),
-    /// Element outside of the drawn slice: of another slice, or of the base outside of a view.
+    /// Element outside of the drawn slice: an element of another slice, or of a view's base that is not in the view.
     Other {
         /// Logical index of the element; `None` if it does not belong to the drawn tensor or view.
         logical: Option<Vec<i128>>,
@@ -51,8 +51,8 @@ pub struct MemoryRow {
 /// Drawn memory of a tensor, as rows of slots.
 #[derive(Debug, Clone)]
 pub struct MemoryGrid {
-    /// True if the columns are the last physical axis and the rows all others; false if rows are chunks of the single
-    /// physical axis.
+    /// True if there are several physical axes: a column is an index of the last one, a row is an index of all others.
+    /// False if there is one physical axis, which is divided into rows of equal length.
     pub is_matrix: bool,
     /// Number of slots in a row, including omitted ones.
     pub width: i128,
@@ -117,7 +117,7 @@ impl MemoryGrid {
     }
 }
 
-/// Partition of a tensor's memory into rows of slots.
+/// Division of a tensor's memory into rows of slots.
 struct MemoryShape<'a> {
     figures: &'a ConcreteLayout<'a>,
     is_matrix: bool,
@@ -153,8 +153,8 @@ impl MemoryShape<'_> {
         Some((row, *last))
     }
 
-    /// Row and column of the slot of a cell of the logical grid; `None` for a cell without a slot, and for padding in a
-    /// matrix.
+    /// Row and column in memory of the slot of a cell of the logical grid. `None` for a cell without a slot, and for
+    /// padding if the memory is drawn as a matrix.
     fn place(&self, cell: &GridCell) -> Option<(i128, i128)> {
         match cell {
             GridCell::Element(element) => self.row_and_column(&element.physical),
@@ -165,8 +165,8 @@ impl MemoryShape<'_> {
     }
 }
 
-/// Numbers of the rows or columns to draw, ascending: all `count` if they fit in `room`, otherwise at most `room` of
-/// `hosts`, which contain a drawn element.
+/// Numbers of the rows of memory to draw, or of its columns, ascending. All `count` of them are drawn if they fit in
+/// `room`. Otherwise a sample of at most `room` of `hosts` is drawn, the ones that contain an element of the slice.
 fn chosen(count: i128, hosts: BTreeSet<i128>, room: usize) -> Vec<i128> {
     match usize::try_from(count) {
         Ok(all) if all <= room => (0..count).collect(),
@@ -174,16 +174,18 @@ fn chosen(count: i128, hosts: BTreeSet<i128>, room: usize) -> Vec<i128> {
     }
 }
 
-/// Line between two rows with first slots at physical indices `above` and `below`: a separator if an index differs
-/// along any axis but the last two, otherwise none.
+/// Kind of the line between two rows, given the physical indices of their first slots. [`GridLine::Separator`] if the
+/// two differ along an axis other than the last two, [`GridLine::None`] otherwise.
 fn outer(above: &[i128], below: &[i128]) -> GridLine {
     let outer = |index: &[i128]| index.get(..index.len().saturating_sub(2)).map(<[i128]>::to_vec);
     if outer(above) == outer(below) { GridLine::None } else { GridLine::Separator }
 }
 
-/// Number of slots in a row of the flat buffer: a tile (the smallest stride of a coloring storage axis) if it is from 4
-/// to `room`, otherwise a multiple, at most [`WIDEST`] and `room`, of the greatest stride that fits. If no stride fits:
-/// the least stride, or a multiple of 8 in a layout without strides above 1.
+/// Number of slots in a row of the flat buffer:
+/// - the smallest stride of a storage axis that colors tiles, if it is from 4 to `room`
+/// - else the greatest stride that is at most [`WIDEST`] and `room`, or a multiple of it within these limits
+/// - else, if no stride is that small, the least stride above 1
+/// - in a layout without strides above 1, the greatest multiple of 8 within these limits
 fn width(figures: &ConcreteLayout<'_>, tiling: &SliceTiling, room: usize) -> i128 {
     let room = i128::try_from(room).unwrap_or(i128::MAX);
     let all = figures.physical.last().copied().unwrap_or(1).max(1);
@@ -206,8 +208,8 @@ fn width(figures: &ConcreteLayout<'_>, tiling: &SliceTiling, room: usize) -> i12
     fits * times
 }
 
-/// Number of slots in a part of a row: the greatest stride that divides `width`; `None` if no stride between 1 and
-/// `width` does.
+/// Distance in slots between the vertical lines inside a row of `width` slots: the greatest stride above 1 and below
+/// `width` that divides `width`. `None` if there is no such stride.
 fn inner(figures: &ConcreteLayout<'_>, width: i128) -> Option<i128> {
     let divides = |stride: &&i128| **stride > 1 && **stride < width && width % **stride == 0;
     figures.strides.iter().filter(divides).max().copied()
@@ -223,12 +225,13 @@ fn part_rules(columns: &[i128], part: Option<i128>) -> Vec<GridLine> {
     rules
 }
 
-/// Map from slots to the elements that they hold.
+/// Map from the slots of memory to the elements that they hold.
 struct SlotOwners<'a> {
     figures: &'a ConcreteLayout<'a>,
     frame: &'a SliceFrame,
     tiling: &'a SliceTiling,
-    /// Logical indices of elements found without the inverse, by offset in slots: those of the drawn grid, or all.
+    /// Logical indices of elements, by offset in slots. It has the elements of the drawn grid; if the layout has no
+    /// inverse and the tensor is small, it has all elements.
     known: BTreeMap<i128, Vec<i128>>,
     /// True if `known` contains every element, so that the remaining slots hold none.
     is_complete: bool,

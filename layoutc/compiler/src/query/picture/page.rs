@@ -54,8 +54,8 @@ fn colors(of: fn(&TileColor) -> u32) -> String {
     PALETTE.iter().enumerate().map(one).collect()
 }
 
-/// Map of a layout from logical to storage axes as one step, for a tensor without recorded steps; empty if the map is
-/// the identity.
+/// Trace steps for a tensor without recorded steps, such as a view: one step with the map from the logical to the
+/// storage axes. Empty if the map is the identity.
 fn whole(tensor: &Tensor) -> Vec<StepRecord> {
     let layout = &tensor.layout;
     let is_identity = |(k, index): (u32, &Expr)| index.as_var() == Some(Var::Axis(k));

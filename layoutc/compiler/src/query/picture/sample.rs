@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Ascending sample of at most `room` indices of `range` (at least 2). Whole blocks of `block` indices from the start
-/// and the end are preferred; if no two blocks fit, both ends and the first block boundary.
+/// Ascending sample of at most `room` indices of `range`; at least 2 may be drawn. If two blocks of `block` indices
+/// fit, it has whole blocks from the start and from the end: `0..64` by 4 with 12 gives 0 to 7 and 60 to 63. Otherwise
+/// it has indices from the start, around the end of the first block, and from the end.
 pub(super) fn sample(range: Range<i128>, block: Option<i128>, room: usize) -> Vec<i128> {
     let room = i128::try_from(room).unwrap_or(i128::MAX).max(2);
     let Range { start, end } = range;

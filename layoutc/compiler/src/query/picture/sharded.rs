@@ -3,8 +3,9 @@
 use crate::model::Tensor;
 use crate::query::locate::NamedLocateError;
 
-/// Tensor that contains every shard of a sharded tensor once, and the number of its leading storage axes that number
-/// the shards; these have the names of mesh axes. `None` for a tensor that is not sharded.
+/// Pair `(tensor, axes)`: a tensor that contains every shard of a sharded tensor once, and the number of its leading
+/// storage axes that number the shards. These axes have the names of mesh axes. `None` for a tensor that is not
+/// sharded.
 ///
 /// # Errors
 /// [`NamedLocateError::Value`] if an expression becomes too large.

@@ -33,8 +33,8 @@ pub(super) fn alone() -> String {
     )
 }
 
-/// CSS rules for inline pictures with the class `class` in a page; dark colors apply inside elements that match the
-/// selector `dark`. The hatching pattern of padding has the id `class-hatch`.
+/// CSS rules for pictures with the CSS class `class` that are part of a page. Pictures inside an element that matches
+/// the CSS selector `dark` have dark colors. The id of the hatching pattern of padding is `class` followed by `-hatch`.
 pub(super) fn inline(class: &str, dark: &str) -> String {
     let pattern = format!("#{class}-hatch");
     let within = format!("svg.{class}");

@@ -8,7 +8,7 @@ pub(super) enum TextStyle {
     Plain,
     Strong,
     Faint,
-    /// Text on the background of a tile; the member is the color's position in the palette.
+    /// Text on the background of a tile; the member is the position of the background color in the palette, from 0.
     Tile(usize),
 }
 

@@ -4,15 +4,21 @@ use super::style;
 use super::table::{self, CellKind, PictureTable};
 use super::{GridLine, Picture};
 
-/// Lengths of the drawing in pixels: outer margin, cell, gap for omitted cells, distance of the two panels, text line.
+/// Width of the outer margin of the drawing, in pixels.
 const MARGIN: usize = 24;
+/// Height of a cell and its least width, in pixels.
 const CELL: usize = 34;
+/// Width or height of the gap in place of omitted cells, in pixels.
 const GAP: usize = 22;
+/// Distance between the logical grid and the memory, in pixels.
 const BETWEEN: usize = 48;
+/// Height of a line of text, in pixels.
 const LINE: usize = 20;
-/// Widths of a character in pixels: in cells, in small notes in cells, in captions.
+/// Width of a character of a cell's main text or of a label, in pixels.
 const WIDE: usize = 8;
+/// Width of a character of the smaller text in a cell, in pixels.
 const SMALL: usize = 6;
+/// Width of a character of a caption or of the legend, in pixels.
 const PROSE: usize = 8;
 
 /// SVG file with a picture. Columns are as wide as their widest text.
@@ -54,7 +60,7 @@ pub fn inline_style(dark: &str) -> String {
 /// CSS class of the pictures in a page.
 const INLINE: &str = "layoutc-picture";
 
-/// SVG elements of a picture as text, and the picture's size in pixels.
+/// SVG drawing of a picture: its elements as text, and its size in pixels.
 struct SvgDrawing {
     width: usize,
     height: usize,
@@ -126,8 +132,9 @@ fn panels(picture: &Picture) -> Vec<Panel> {
 struct Panel {
     table: PictureTable,
     captions: [String; 2],
-    /// Width of the row labels, and width of a cell, in pixels.
+    /// Width of the row labels, in pixels.
     label: usize,
+    /// Width of a cell, in pixels.
     cell: usize,
 }
 
@@ -143,7 +150,8 @@ impl Panel {
         Self { table, captions, label, cell }
     }
 
-    /// Left edge of each column, and right edge of the last column, in pixels from the left edge of the panel.
+    /// Pair `(edges, end)` in pixels from the left edge of the panel: the left edges of the columns, and the right edge
+    /// of the last column.
     fn columns(&self) -> (Vec<usize>, usize) {
         let mut x = self.label;
         let mut starts = Vec::new();
@@ -247,7 +255,7 @@ fn rule(rule: GridLine, [x1, y1]: [usize; 2], [x2, y2]: [usize; 2]) -> String {
     format!("<path class=\"{class}\" d=\"M{x1} {y1}L{x2} {y2}\"/>\n")
 }
 
-/// SVG elements of the legend with its top at `y`, and the legend's right edge in pixels.
+/// Pair `(text, right)`: the SVG elements of the legend, whose top is at `y`, and the legend's right edge, in pixels.
 fn legend(picture: &Picture, y: usize) -> (String, usize) {
     let shown = picture.shown();
     let mut out = String::new();

@@ -6,7 +6,7 @@ use super::{GridCell, GridLine, Picture};
 /// Content of a table's cell, which determines its style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CellKind {
-    /// Element of the drawn slice; the member is the position of its color in the palette.
+    /// Element of the drawn slice. The member is the position of its color in the palette, from 0.
     Tile(usize),
     /// Padding, which holds no element.
     Padding,
@@ -18,7 +18,7 @@ pub(super) enum CellKind {
     Blank,
 }
 
-/// Cell of a picture's table, with text and style.
+/// Cell of a picture's table: its texts, and the kind of its content, which determines the style.
 #[derive(Debug, Clone)]
 pub(super) struct TableCell {
     pub(super) kind: CellKind,
@@ -39,20 +39,23 @@ pub(super) struct TableRow {
     pub(super) cells: Vec<TableCell>,
 }
 
-/// Table of a picture: cells with labels for rows and columns.
+/// Table of a picture: `lines` are its rows of cells, each with a label in front; `heads` are the labels of its
+/// columns.
 #[derive(Debug, Clone)]
 pub(super) struct PictureTable {
     pub(super) heads: Vec<String>,
-    /// Kind of line drawn before each column.
+    /// Kinds of the lines before the columns, one for each column.
     pub(super) column_rules: Vec<GridLine>,
-    /// True for each column before which columns are omitted.
+    /// One entry for each drawn column: true if columns are omitted before it.
     pub(super) gaps: Vec<bool>,
     pub(super) lines: Vec<TableRow>,
-    /// True if rows and columns are different physical axes; a separator line is then drawn between labels and cells.
+    /// True for a memory with several physical axes. A separator line is then drawn between the row labels and the
+    /// cells.
     pub(super) is_matrix: bool,
 }
 
-/// True for each of the ascending `indices` before which indices are omitted: `[0, 1, 5]` gives `[false, false, true]`.
+/// One entry for each of the ascending `indices`: true if indices are omitted before it. `[0, 1, 5]` gives
+/// `[false, false, true]`.
 fn gaps(indices: &[i128]) -> Vec<bool> {
     let first = indices.first().map(|first| *first > 0);
     let between = indices.iter().zip(indices.iter().skip(1)).map(|(a, b)| b - a > 1);

@@ -10,13 +10,13 @@ use super::{GridLine, Picture, PictureLimits, SliceFrame};
 use crate::model::Tensor;
 use crate::query::locate::{self, NamedLocateError};
 
-/// Maximum number of drawn rows of the logical grid, and of the memory.
+/// Maximum number of rows that are drawn of the logical grid, and likewise of the memory.
 const ROWS: usize = 24;
-/// Text that stands for omitted columns.
+/// Text that is shown in place of omitted columns.
 const GAP: &str = " … ";
 
-/// Limits for a picture that fits a terminal of `width` characters per line. `symbols` holds the values of symbols by
-/// name.
+/// Limits with which the picture of the slice `frame` fits a terminal of `width` characters per line and the colors
+/// `depth`. `symbols` holds the values of symbols by name.
 ///
 /// # Errors
 /// [`NamedLocateError`] for symbols without a valid value and for overflows.
@@ -33,7 +33,7 @@ pub fn room(
         axis.and_then(|axis| figures.logical.get(axis)).map_or(0, |extent| digits(*extent))
     };
     let (rows, columns, offsets) = (along(frame.rows), along(frame.columns), digits(figures.slots));
-    // Per cell: blanks around, a letter without colors, a line before; plus labels and two gaps.
+    // Per cell: a blank on each side, a line before, and without colors a letter; besides, labels and two gaps.
     let around = if depth == ColorDepth::None { 4 } else { 3 };
     let fits = |label: usize, cell: usize| {
         let left = width.saturating_sub(label + 2 + 2 * GAP.chars().count());
@@ -167,7 +167,7 @@ impl<'a> TerminalTable<'a> {
         line
     }
 
-    /// Line of box-drawing characters above a row.
+    /// Line of box-drawing characters above a row, of the kind `rule`.
     fn across(&self, rule: GridLine) -> StyledLine {
         let (dash, plain_cross, double_cross) = match rule {
             GridLine::Separator => ("═", "╪", "╬"),

@@ -7,29 +7,31 @@ use super::concrete_layout::ConcreteLayout;
 use super::frame::SliceFrame;
 use super::palette::COLORS;
 
-/// Number of indices along an axis that are searched linearly for a change of the storage index. Beyond it a binary
-/// search is used.
+/// Number of indices along an axis that are searched one by one for a change of the storage index. A change farther
+/// away is found by binary search.
 const NEAR: i128 = 4096;
 
-/// Storage axis whose index depends on a logical axis, with the length of its first run of equal indices.
+/// Storage axis whose index changes along a logical axis, with the length of the first run of equal storage indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StorageRun {
-    /// Position of the storage axis in the layout.
+    /// Position of the storage axis among the layout's storage axes.
     pub(super) storage: usize,
     /// Number of indices of the logical axis, from 0, that have the same storage index: 4 for `c // 4`.
     pub(super) length: i128,
 }
 
-/// Kind of the line between two neighboring cells, in ascending order of weight.
+/// Kind of the line between two neighboring cells, from the lightest to the heaviest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GridLine {
     /// No line.
     None,
-    /// Line at the end of a part of a tile: a storage index changes, but not that with the longest run.
+    /// Line inside a tile: the index along some storage axis changes, but not along the storage axis with the longest
+    /// run.
     Part,
-    /// Line at the end of a tile: the storage index with the longest run changes.
+    /// Line at which a storage index changes, and with it the index along a physical axis other than the last one.
     Tile,
-    /// Line at the end of a tile or part where also the index along a physical axis other than the last one changes.
+    /// Line at the end of a tile, or inside one, at which also the index along a physical axis other than the last one
+    /// changes.
     Separator,
 }
 
@@ -51,7 +53,7 @@ impl SliceTiling {
         let mut colors: Vec<usize> =
             [&rows, &columns].into_iter().filter_map(|runs| coarsest(runs)).collect();
         if colors.is_empty() {
-            // Nothing is split: color by the outermost storage axis.
+            // No drawn axis is split into tiles: color by the outermost storage axis.
             let mut all: Vec<usize> = rows.iter().chain(&columns).map(|run| run.storage).collect();
             all.sort_unstable();
             all.dedup();
@@ -63,8 +65,8 @@ impl SliceTiling {
         Self { rows, columns, colors }
     }
 
-    /// Position in the palette of the color of an element at the storage index `storage`. Adjacent tiles have different
-    /// colors.
+    /// Position in the palette of the color of an element. `storage` is the index of the element along each storage
+    /// axis. Adjacent tiles have different colors.
     pub(super) fn color(&self, storage: &[i128]) -> usize {
         let count = i128::try_from(COLORS).unwrap_or(1);
         let mut sum = 0;
@@ -81,13 +83,15 @@ impl SliceTiling {
         self.colors.iter().filter_map(name).collect()
     }
 
-    /// Length of a tile along an axis, in indices: the longest run. `None` if it is 1, that is, without tiles.
+    /// Length of a tile along a logical axis, in indices: the longest of its runs. `None` if that is 1: the axis has no
+    /// tiles.
     pub(super) fn block(runs: &[StorageRun]) -> Option<i128> {
         let longest = runs.iter().map(|run| run.length).max().unwrap_or(1);
         (longest > 1).then_some(longest)
     }
 
-    /// Kind of the line between two neighbors along an axis, given their storage indices and their physical indices.
+    /// Kind of the line between two neighbors along a logical axis with the runs `runs`. `storage` has the indices of
+    /// both along the storage axes, `physical` those along the physical axes.
     pub(super) fn rule(
         runs: &[StorageRun],
         storage: [&[i128]; 2],
@@ -106,7 +110,8 @@ impl SliceTiling {
     }
 }
 
-/// Position of the storage axis with the longest runs along a logical axis; `None` if no run is longer than 1.
+/// Position of the storage axis with the longest of `runs`, the runs along a logical axis. `None` if that run has
+/// length 1.
 fn coarsest(runs: &[StorageRun]) -> Option<usize> {
     let longest = SliceTiling::block(runs)?;
     runs.iter().find(|run| run.length == longest).map(|run| run.storage)
@@ -143,7 +148,7 @@ fn run_length(
     if let Some(length) = (1..extent.min(NEAR)).find(|value| at(*value) != first) {
         return Some(length);
     }
-    // Beyond `NEAR` a binary search: the end of the first run if the index is monotone, otherwise some change.
+    // Beyond `NEAR` a binary search finds the end of the first run if the index is monotone, otherwise some change.
     let (mut same, mut other) = (extent.min(NEAR) - 1, extent - 1);
     if other <= same || at(other) == first {
         return None;

@@ -70,8 +70,8 @@ pub(super) struct PairCosts {
 }
 
 impl PairCosts {
-    /// Cost of value `first` of the first variable with value `second` of the second variable; [`INFINITE`] beyond the
-    /// table.
+    /// Cost of the value `first` of the first variable together with the value `second` of the second variable;
+    /// [`INFINITE`] if the table has no such entry.
     pub(super) fn cost(&self, first: usize, second: usize) -> Cost {
         let place = first.checked_mul(self.width).and_then(|row| row.checked_add(second));
         place.and_then(|place| self.costs.get(place)).copied().unwrap_or(INFINITE)
@@ -89,7 +89,8 @@ impl PairCosts {
 }
 
 /// Cost function network: variables with finite domains, a cost for each value, and cost tables for some pairs of
-/// variables. The cost of an assignment is the sum of all applicable costs. Values are numbered from 0.
+/// variables. The cost of an assignment is the sum of the costs of its values and of the entries of the pairs' tables.
+/// Values are numbered from 0.
 ///
 /// Two variables with costs `[0, 5]` and `[3, 0]` and the row-major table `[9, 9, 0, 9]`: the values 1 and 0 cost 5 + 3
 /// + 0 = 8.
@@ -156,8 +157,9 @@ impl CostNetwork {
         Ok(())
     }
 
-    /// Adds a cost for each combination of values of two variables: row-major, one row per value of `a`. A second table
-    /// for the same pair is added to the first one entry by entry.
+    /// Adds a cost table for two variables: `table` has one cost for each combination of their values, in row-major
+    /// order, one row per value of `a`. A second table for the same two variables is added to the first, entry by
+    /// entry.
     ///
     /// # Errors
     /// [`NetworkError::Unknown`], [`NetworkError::Same`], [`NetworkError::Entries`], [`NetworkError::TooLarge`].
@@ -190,8 +192,8 @@ impl CostNetwork {
         Ok(())
     }
 
-    /// Cost of an assignment, which has one value per variable, in the order of the variables; [`INFINITE`] if it is
-    /// forbidden, has the wrong length or a value out of range.
+    /// Cost of the assignment `values`, which has one value per variable, in order. [`INFINITE`] if the assignment is
+    /// forbidden, has the wrong length, or has a value that the variable does not have.
     pub fn cost(&self, values: &[usize]) -> Cost {
         if values.len() != self.unaries.len() {
             return INFINITE;
@@ -205,7 +207,8 @@ impl CostNetwork {
         alone.chain(together).fold(self.constant, Cost::saturating_add)
     }
 
-    /// Positions among the network's pairs of the pairs that contain each variable, in the order of the variables.
+    /// Positions of the pairs that contain each variable. The index in the outer list is the number of the variable; a
+    /// position is that of the pair in the network's list of pairs.
     pub(super) fn pairs_of(&self) -> Vec<Vec<usize>> {
         let mut of = vec![Vec::new(); self.unaries.len()];
         for (number, pair) in self.pairs.iter().enumerate() {
@@ -223,8 +226,8 @@ impl CostNetwork {
         self.unaries.get(variable.0).map(Vec::len).ok_or(unknown)
     }
 
-    /// Sum of the greatest finite costs of all tables, if a table with `costs` is added; [`NetworkError::TooLarge`] if
-    /// it exceeds [`LARGEST`].
+    /// Sum of the greatest finite costs of all tables, including a table `costs` that is to be added. An error
+    /// [`NetworkError::TooLarge`] if the sum exceeds [`LARGEST`].
     fn grown(&self, costs: &[Cost]) -> Result<Cost, NetworkError> {
         let most = costs.iter().copied().filter(|&c| c != INFINITE).max().unwrap_or(0);
         let sum = self.largest.checked_add(most).filter(|&sum| sum <= LARGEST);

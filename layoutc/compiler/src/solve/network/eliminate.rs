@@ -1,4 +1,4 @@
-//! Bucket elimination of a part of the network, as an [`EliminationPlan`] prescribes.
+//! Bucket elimination of a subproblem, as an [`EliminationPlan`] prescribes.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,24 @@ use super::data::{Cost, INFINITE};
 use super::elimination_plan::EliminationPlan;
 use super::table::{LevelTable, capped, sum_rows};
 
-/// Result of a bucket elimination: the cost tables of a part, consumed and produced, and the shifts of its buckets.
+/// Result of a bucket elimination of a subproblem: all its cost tables, and the shifts that were applied in the
+/// buckets.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BucketTables {
-    /// Tables of the part before the elimination, and tables that the elimination produced, by table number.
+    /// Tables of the subproblem before the elimination, and tables that the elimination produced, by table number.
     pub(super) tables: BTreeMap<usize, LevelTable>,
     /// Numbers of the tables that the elimination of each level produced, level 0 first.
     pub(super) made: Vec<Vec<usize>>,
-    /// Shifts, indexed by level, group of the level's bucket, and value of the level; empty for a group without shifts.
+    /// Shifts of the costs of each group: `shifts[level][group][value]`, where `group` is the position of the group in
+    /// the level's bucket, and `value` a value of the variable at the level. Empty for a group without shifts.
     pub(super) shifts: Vec<Vec<Vec<i64>>>,
     /// Sum of the tables without variables after all eliminations: a lower bound on the cost of every assignment.
     pub(super) bound: Cost,
 }
 
-/// Executes an elimination plan from the last level to level 0. `originals` are the part's tables by number, `sizes`
-/// the numbers of values by level; new tables are numbered from `first_made` on. `None` if `stop` returned true.
+/// Executes an elimination plan from the last level to level 0. `originals` are the tables of the subproblem by number,
+/// and `sizes` has the number of values of each level. The tables that it produces are numbered from `first_made` on.
+/// `None` if `stop` returned true.
 pub(super) fn eliminate(
     plan: &EliminationPlan,
     originals: BTreeMap<usize, LevelTable>,
@@ -72,9 +75,9 @@ pub(super) fn eliminate(
     Some(done)
 }
 
-/// Min-marginals of the sum of `tables`, which have the same innermost level: for each of the `width` values of this
-/// level, the least sum over all assignments of the `outer` levels. `sizes` holds the number of values of each level of
-/// the part. `None` if `stop` returned true.
+/// Min-marginals of the sum of `tables`, which have the same innermost level. There is one for each of the `width`
+/// values of this level: the least sum over all assignments of the `outer` levels. `sizes` has the number of values of
+/// each level of the subproblem. `None` if `stop` returned true.
 fn marginals(
     tables: &[&LevelTable],
     outer: &[usize],
@@ -91,8 +94,9 @@ fn marginals(
     Some(least.into_iter().map(capped).collect())
 }
 
-/// Shifts for each group and value that equalize the min-marginals (`least`) of all groups: `[6, 2]` and `[0, 4]`
-/// become `[3, 3]` and `[3, 3]`, which raises the bound from 2 + 0 to 3 + 3. A value that a group forbids has shift 0.
+/// Shifts `[group][value]` that make the min-marginals (`least`) of all groups equal, at each value their mean:
+/// `[6, 2]` and `[0, 4]` become `[3, 3]` and `[3, 3]`, which raises the bound from 2 + 0 to 3 + 3. The shift is 0 at a
+/// value that some group forbids. A remainder of the mean goes to the first group.
 fn equalizing_shifts(least: &[Vec<Cost>], width: usize) -> Vec<Vec<i64>> {
     let mut shifts = vec![vec![0i64; width]; least.len()];
     let groups = u64::try_from(least.len()).unwrap_or(u64::MAX).max(1);
@@ -106,7 +110,7 @@ fn equalizing_shifts(least: &[Vec<Cost>], width: usize) -> Vec<Vec<i64>> {
         let mut rest = i64::try_from(rest).unwrap_or(0);
         for (shift, cost) in shifts.iter_mut().zip(at()) {
             if let Some(shift) = shift.get_mut(value) {
-                // Both are at most 2^62 - 1, and the remainder is less than the square of the number of groups.
+                // `mean` and `cost` are at most 2^62 - 1, and `rest` is less than the square of the number of groups.
                 *shift = i64::try_from(mean).unwrap_or(0) - i64::try_from(cost).unwrap_or(0) + rest;
                 rest = 0;
             }
@@ -115,8 +119,9 @@ fn equalizing_shifts(least: &[Vec<Cost>], width: usize) -> Vec<Vec<i64>> {
     shifts
 }
 
-/// Minimum over the innermost level of the tables' sum plus `shift` (one shift per value, or none), for every
-/// assignment of the `outer` levels, in row-major order. `None` if `stop` returned true.
+/// Entries of the table that a group produces, in row-major order, one for each assignment of the `outer` levels. An
+/// entry is the minimum over the values v of the innermost level of the sum of `tables` plus `shift[v]`; an empty
+/// `shift` stands for zeros. `None` if `stop` returned true.
 fn least_sums(
     tables: &[&LevelTable],
     outer: &[usize],

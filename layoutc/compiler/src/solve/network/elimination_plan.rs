@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 
 use super::SolverLimits;
 
-/// Number of a table, and the levels of its variables in ascending order. Level 0 is the variable eliminated last.
+/// Pair (number, levels) of a table: its number as defined at `ProofPart`, and the levels of its variables, ascending.
+/// Level 0 is the variable eliminated last.
 pub(super) type TableScope = (usize, Vec<usize>);
 
-/// Group of tables in a bucket: the numbers of the tables that are summed, and the levels of the resulting table in
-/// ascending order.
+/// Group of tables in a bucket, which are summed. `tables` are their numbers, and `outer` the levels of the table that
+/// the group produces, ascending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MiniBucket {
     pub(super) tables: Vec<usize>,
@@ -25,16 +26,16 @@ pub(super) struct EliminationPlan {
 }
 
 impl EliminationPlan {
-    /// Number of levels up to and including the last one whose bucket has more than one group. The cost of a prefix
-    /// that assigns these levels is exact: the least cost of all completions.
+    /// Number of levels from level 0 to the last level whose bucket has more than one group. A prefix that assigns all
+    /// these levels has an exact cost: the least cost of its completions.
     pub(super) fn inexact_levels(&self) -> usize {
         self.levels.iter().rposition(|groups| groups.len() > 1).map_or(0, |level| level + 1)
     }
 }
 
-/// Elimination plan with the first group size, halved from `limits.table` on, for which all produced tables fit
-/// `limits.table`; beyond it the plan with the smallest groups. `scopes` are the tables of the part, `sizes` the
-/// numbers of values by level; new tables are numbered from `made` on.
+/// Elimination plan for a subproblem. A group may produce a number of entries that starts at `limits.table` and is
+/// halved until all groups together produce at most `limits.table` entries, or until it is 1. `scopes` are the tables
+/// of the subproblem, and `sizes` has the number of values of each level. New tables are numbered from `made` on.
 pub(super) fn plan(
     scopes: &[TableScope],
     sizes: &[usize],
@@ -52,14 +53,14 @@ pub(super) fn plan(
     }
 }
 
-/// Elimination plan of least effort: tables share a group only if the produced table is not larger than for one of
-/// them.
+/// Elimination plan with the least work. Tables share a group only if the table that it produces is not larger than the
+/// one that the largest of them alone would produce.
 pub(super) fn quick_plan(scopes: &[TableScope], sizes: &[usize], made: usize) -> EliminationPlan {
     grouped(scopes, sizes, made, 1)
 }
 
-/// Elimination plan in which each group produces at most `cap` entries, or no more entries than its largest table alone
-/// does.
+/// Elimination plan in which each group produces at most `cap` entries. A group may produce more if its largest table
+/// alone would produce as many.
 fn grouped(scopes: &[TableScope], sizes: &[usize], mut made: usize, cap: u128) -> EliminationPlan {
     let mut buckets: Vec<Vec<TableScope>> = vec![Vec::new(); sizes.len()];
     for scope in scopes {
@@ -88,8 +89,8 @@ fn put(buckets: &mut [Vec<TableScope>], scope: TableScope) {
     }
 }
 
-/// Partition of the bucket of `level` into groups by first fit, tables with the most levels first. A group produces at
-/// most `cap` entries, unless a single table produces more.
+/// Partition of the bucket of `level` into groups. Tables are taken in order of decreasing number of levels, and each
+/// is added to the first group that then produces at most `cap` entries; if there is none, it begins a new group.
 fn groups(
     mut bucket: Vec<TableScope>,
     level: usize,

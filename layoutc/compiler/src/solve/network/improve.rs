@@ -5,9 +5,10 @@ use super::data::{Cost, CostNetwork, INFINITE};
 /// Maximum number of passes over all variables; the search ends then.
 const SWEEPS: usize = 100;
 
-/// Sets each of `variables`, in order, to the cheapest of its remaining values (`left`) with all other variables fixed;
-/// the smallest value wins a tie. Repeats until no value changes or [`SWEEPS`] passes are made. `values` is the
-/// assignment by variable number.
+/// Local search: sets each of `variables`, in order, to the cheapest of its remaining values while all other variables
+/// keep theirs; of equally cheap values it takes the smallest. Repeats until no value changes, at most [`SWEEPS`]
+/// times. `values` is the assignment by variable number, `left` has the remaining values, and `pairs_of` the positions
+/// of the pairs of each variable.
 pub(super) fn improve(
     network: &CostNetwork,
     pairs_of: &[Vec<usize>],

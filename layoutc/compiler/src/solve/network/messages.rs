@@ -1,5 +1,5 @@
-//! Message passing that raises the lower bound of a part: shifts costs between pairs and variables, so that the minima
-//! of the tables grow. The cost of every assignment is exactly preserved.
+//! Message passing that raises the lower bound of a subproblem: shifts costs between pairs and variables, so that the
+//! minima of the tables grow. The cost of every assignment is exactly preserved.
 //!
 //! Source: Tourani, Shekhovtsov, Rother, Savchynskyy, "MPLP++: fast, parallel dual block-coordinate ascent for dense
 //! graphical models" (ECCV 2018), the handshake operation, here in integers.
@@ -23,9 +23,9 @@ pub(super) struct PairEdge {
     pub(super) to_b: Vec<i128>,
 }
 
-/// Runs at most `sweeps` passes of message passing over all edges, alternately forwards and backwards, and changes
-/// `unaries` and `edges`. Ends early after [`PATIENCE`] or if `stop` returns true. Costs stay nonnegative, and infinite
-/// costs stay infinite.
+/// Runs at most `sweeps` passes of message passing over all edges, alternately in ascending and descending order.
+/// Changes `unaries` and `edges`; costs stay nonnegative, and infinite costs stay infinite. Ends early after
+/// [`PATIENCE`] sweeps with little progress, or if `stop` returns true.
 pub(super) fn sweep(
     unaries: &mut [Vec<Cost>],
     edges: &mut [PairEdge],
@@ -49,15 +49,19 @@ pub(super) fn sweep(
     }
 }
 
-/// Lower bound of the unary costs: sum over the variables of the least cost.
+/// Lower bound on the sum of the unary costs: the least cost of each variable, added up.
 fn bound(unaries: &[Vec<Cost>]) -> Cost {
     let least = unaries.iter().map(|costs| costs.iter().copied().min().unwrap_or(INFINITE));
     least.fold(0, Cost::saturating_add)
 }
 
-/// Shifts costs of one edge (the handshake of MPLP++): the unary costs of `a` and `b` to the edge, then half of the row
-/// minima to `a`, the column minima to `b`, and the remaining row minima to `a`. Does nothing if a sum exceeds
-/// [`LARGEST`].
+/// Shifts costs between one edge and its variables (the handshake of MPLP++), in four steps:
+/// - all unary costs of `a` and `b` to the edge
+/// - half of the minimum of each row to `a`
+/// - the minimum of each column to `b`
+/// - the rest of the minimum of each row to `a`
+///
+/// Does nothing if a sum exceeds [`LARGEST`].
 fn handshake(unaries: &mut [Vec<Cost>], edge: &mut PairEdge) {
     let (Some(of_a), Some(of_b)) = (unaries.get(edge.a), unaries.get(edge.b)) else { return };
     let (mut of_a, mut of_b) = (of_a.clone(), of_b.clone());
@@ -89,8 +93,8 @@ fn handshake(unaries: &mut [Vec<Cost>], edge: &mut PairEdge) {
     }
 }
 
-/// Subtracts from each row its minimum divided by `share`, rounded down, and stores the subtrahend of each row in
-/// `taken`. A row without a finite cost is unchanged, with subtrahend 0.
+/// Subtracts from each row of `costs` its minimum divided by `share`, rounded down, and stores the subtracted number in
+/// `taken`. A row without a finite cost is unchanged, and its number is 0. Rows have `width` entries.
 fn take_rows(costs: &mut [Cost], taken: &mut [Cost], width: usize, share: Cost) {
     for (row, taken) in costs.chunks_mut(width.max(1)).zip(taken) {
         *taken = row.iter().copied().min().filter(|&c| c != INFINITE).unwrap_or(0) / share;
@@ -98,8 +102,8 @@ fn take_rows(costs: &mut [Cost], taken: &mut [Cost], width: usize, share: Cost) 
     }
 }
 
-/// Subtracts from each column its minimum, and stores the subtrahend of each column in `taken`. A column without a
-/// finite cost is unchanged, with subtrahend 0.
+/// Subtracts from each column of `costs` its minimum, and stores the subtracted number in `taken`. A column without a
+/// finite cost is unchanged, and its number is 0.
 fn take_columns(costs: &mut [Cost], taken: &mut [Cost]) {
     let width = taken.len().max(1);
     taken.fill(INFINITE);

@@ -42,13 +42,14 @@ pub use self::proof::{
 /// Limits on the memory and work of the solver. Beyond them the result is a proven bound instead of an optimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SolverLimits {
-    /// Maximum number of entries, 8 bytes each, of all tables that the elimination of a part produces. The tables of
-    /// the network are not counted. The smallest possible elimination is executed even beyond the limit.
+    /// Maximum number of entries, 8 bytes each, of all tables that the elimination of a subproblem (a connected
+    /// component) produces. The tables of the network are not counted. The smallest possible elimination is executed
+    /// even beyond the limit.
     pub table: usize,
-    /// Maximum number of prefixes that the search stores, about 40 bytes each; exceeded by at most one domain (the
-    /// values of one variable).
+    /// Maximum number of prefixes that the search stores, about 40 bytes each. The search may exceed it by the number
+    /// of values of one variable.
     pub nodes: usize,
-    /// Maximum number of passes of message passing over the pairs of a part whose tables do not fit `table`.
+    /// Maximum number of passes of message passing over the pairs of a subproblem whose tables do not fit `table`.
     pub sweeps: usize,
 }
 
@@ -59,8 +60,8 @@ impl Default for SolverLimits {
     }
 }
 
-/// Finds an assignment of least cost. If the limits or `stop` (true: end now) end the search early, the result is the
-/// best assignment found and a lower bound that is nevertheless proven; see [`Solution::is_proven`].
+/// Finds an assignment of least cost. If the limits are reached, or if `stop` returns true, the search ends early. The
+/// result is then the best assignment found and a lower bound that is proven all the same; see [`Solution::is_proven`].
 ///
 /// Two variables with costs `[0, 5]` and `[3, 0]` and the table `[9, 9, 0, 9]`: values `[1, 0]`, cost and bound 8.
 ///
@@ -95,8 +96,8 @@ pub fn solve(network: &CostNetwork, limits: &SolverLimits, stop: &dyn Fn() -> bo
     Solution { cost: network.cost(&values), values, bound, proof }
 }
 
-/// Solves one part (`group`: numbers of its variables), and writes the values of its variables to `values`, an
-/// assignment by variable number, unless it finds none of finite cost. Returns the proof of the part's bound.
+/// Solves the subproblem of the variables with the numbers `group`, and returns the proof of its bound. Writes the
+/// values of these variables to `values`, an assignment by variable number, if an assignment of finite cost is found.
 fn solve_part(
     reduced: ReducedNetwork<'_>,
     group: &[usize],
@@ -137,8 +138,9 @@ fn solve_part(
     part_proof(&part.variables, plan, done, sent, &found)
 }
 
-/// Writes the values of a part's variables to `values`, indexed by variable number. `chosen` holds their positions
-/// among the remaining values.
+/// Writes the values of a subproblem's variables to `values`, an assignment by variable number. `variables` are the
+/// numbers of these variables. `chosen[k]` is the position of the value of `variables[k]` among the remaining values of
+/// this variable.
 fn write(reduced: ReducedNetwork<'_>, variables: &[usize], chosen: &[usize], values: &mut [usize]) {
     for (&variable, &place) in variables.iter().zip(chosen) {
         let value = reduced.left_of(variable).get(place);
@@ -148,7 +150,8 @@ fn write(reduced: ReducedNetwork<'_>, variables: &[usize], chosen: &[usize], val
     }
 }
 
-/// Positions of the values of a part's variables among their remaining values; 0 for a value that was dropped.
+/// Positions of the values of `variables` (numbers of a subproblem's variables) in an assignment `values`: entry k is
+/// the position of the value of `variables[k]` among the remaining values of this variable, 0 if the value was dropped.
 fn read(reduced: ReducedNetwork<'_>, variables: &[usize], values: &[usize]) -> Vec<usize> {
     let place = |&variable: &usize| {
         let value = values.get(variable)?;
@@ -157,7 +160,8 @@ fn read(reduced: ReducedNetwork<'_>, variables: &[usize], values: &[usize]) -> V
     variables.iter().map(|variable| place(variable).unwrap_or(0)).collect()
 }
 
-/// Proof of the bound of a part, from its elimination plan, the shifts of its tables, its messages and the search.
+/// Proof of the bound of a subproblem. `plan` is its elimination plan, `done` has the shifts of its groups, `messages`
+/// are the cost shifts before the elimination, and `found` is the result of the search.
 fn part_proof(
     variables: &[usize],
     plan: EliminationPlan,

@@ -1,13 +1,15 @@
-//! Greedy elimination order of the variables: next is always the one whose elimination produces the smallest table.
+//! Greedy elimination order of the variables. The next variable is always the one whose elimination produces the
+//! smallest table.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For each variable, by number, the variables that share a table with it, directly or after eliminations.
+/// Numbers of the neighbors of each variable, by the variable's number. Two variables are neighbors if a table contains
+/// both, in the network or after the elimination of other variables.
 pub(super) type NeighborMap = BTreeMap<usize, BTreeSet<usize>>;
 
-/// Greedy order in which to eliminate all variables: next is always the one whose elimination produces the table with
-/// the fewest entries, then the one with the fewest neighbors, then the smallest number. `size` returns the number of
-/// values of a variable.
+/// Order in which all variables are eliminated. The next variable is always the one whose elimination produces the
+/// table with the fewest entries; on a tie the one with the fewest neighbors, then the one with the smallest number.
+/// `size` returns the number of values of a variable.
 pub(super) fn elimination_order(
     mut neighbours: NeighborMap,
     size: &dyn Fn(usize) -> usize,
@@ -29,8 +31,8 @@ pub(super) fn elimination_order(
     order
 }
 
-/// Sort key for the elimination of `variable`: number of entries of the table that it produces, number of variables of
-/// that table, and `variable`. `near` are the variables of that table, which are the neighbors of `variable`; `size`
+/// Sort key for the elimination of `variable`, a triple: number of entries of the table that it produces, number of
+/// neighbors, and number of the variable. `near` are the neighbors, which are the variables of that table; `size`
 /// returns the number of values of a variable.
 fn rank(
     variable: usize,

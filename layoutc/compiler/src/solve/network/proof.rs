@@ -27,12 +27,13 @@ impl Solution {
     }
 }
 
-/// Proof of a lower bound: dropped values, then independent parts.
+/// Proof of a lower bound: the values that are dropped first, then a proof for each subproblem. Subproblems are the
+/// connected components of the variables with more than one remaining value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BoundProof {
     /// Values that an optimal assignment does not need, in the order in which they were dropped.
     pub drops: Vec<DroppedValue>,
-    /// Proofs for the connected components of the variables with at least two remaining values.
+    /// Proofs for the subproblems, one each.
     pub parts: Vec<ProofPart>,
 }
 
@@ -43,31 +44,35 @@ pub struct DroppedValue {
     pub variable: usize,
     /// Value that is dropped.
     pub value: usize,
-    /// Dominating value: a remaining value that costs at most as much as `value` for all values of all neighbors.
-    /// `None`: the value is forbidden, by its unary cost or with every remaining value of some neighbor.
+    /// Dominating value: a remaining value of the variable that costs at most as much as `value`, whatever remaining
+    /// values the other variables have. `None`: the value is forbidden, by its unary cost, or together with every
+    /// remaining value of one other variable.
     pub by: Option<usize>,
 }
 
-/// Proof of a lower bound for a connected component of the variables with more than one remaining value.
+/// Proof of a lower bound for a subproblem, which is a connected component of the variables with more than one
+/// remaining value.
 ///
-/// Tables are numbered: the unary costs of variable `v` are table `v`; pair `p` is table `variables + p`; the tables
-/// produced by the buckets of this part follow in order, from `variables + pairs` on.
+/// The tables have numbers:
+/// - variable `v` of the network: its unary costs are table `v`
+/// - pair `p` of the network: its costs are table `variables + p`, where `variables` is the number of variables
+/// - the tables that the buckets of this subproblem produce follow in order, from `variables + pairs` on
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProofPart {
     /// Cost shifts from pairs to variables, applied before the elimination.
     pub messages: Vec<CostMessage>,
     /// Elimination step of each variable, in elimination order.
     pub buckets: Vec<Bucket>,
-    /// Proven lower bound. A prefix assigns the variables eliminated last; a prefix that costs less than the bound has
-    /// extensions, and all of them finally cost at least the bound.
+    /// Lower bound on the cost of every assignment of the subproblem. The checker extends the prefixes that cost less
+    /// than the bound (lists of values of the variables eliminated last) until all of them cost at least the bound.
     pub bound: Cost,
-    /// Upper bound on the number of prefixes that cost less than `bound`. The checker rejects a proof with more of
-    /// them.
+    /// Upper bound on the number of prefixes that cost less than `bound`. The checker rejects the proof if it finds
+    /// more.
     pub nodes: usize,
 }
 
-/// Cost shift from a pair to one of its variables: for each value, the unary cost grows by an amount by which all
-/// entries of the pair with that value shrink. The cost of every assignment is unchanged.
+/// Cost shift from a pair to one of its variables. For each value of the variable, the unary cost grows by an amount,
+/// and all entries of the pair with this value shrink by it. So the cost of every assignment is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostMessage {
     /// Position of the pair among the network's pairs, in the order of addition, from 0.
@@ -86,7 +91,7 @@ pub struct Bucket {
     /// Number of the eliminated variable, as of `Variable::number`: its position in the order of addition to the
     /// network.
     pub variable: usize,
-    /// Partition of all tables that contain the variable, at the time of the elimination.
+    /// Groups into which all tables that contain the variable at the time of its elimination are partitioned.
     pub groups: Vec<BucketGroup>,
 }
 

@@ -6,15 +6,16 @@ use std::collections::BTreeSet;
 use super::data::{CostNetwork, INFINITE, PairCosts};
 use super::proof::DroppedValue;
 
-/// Maximum number of table entries that the search for dominated values compares. Beyond it only forbidden values are
-/// dropped.
+/// Maximum number of table entries that are compared in the search for dominated values. After that, only forbidden
+/// values are dropped.
 const COMPARISONS: usize = 1 << 27;
 
-/// Remaining values of each variable, ascending, in the order of the variables.
+/// Remaining values of each variable, in the order of the variables. The values of one variable are ascending.
 pub(super) type LiveValues = Vec<Vec<usize>>;
 
-/// Drops values that an optimal assignment does not need. Returns the remaining values, and the dropped values with the
-/// reason, in order. Ends early if a variable has no value left, as no assignment exists then.
+/// Drops values that an optimal assignment does not need. Returns a pair: the remaining values, and the dropped values
+/// with their reasons, in the order in which they were dropped. Ends early if a variable has no value left, because
+/// then no assignment exists.
 pub(super) fn reduce(network: &CostNetwork) -> (LiveValues, Vec<DroppedValue>) {
     let mut state = ValuePruner {
         network,
@@ -77,7 +78,8 @@ impl ValuePruner<'_> {
         }
     }
 
-    /// True if `value` of `variable` is forbidden together with every remaining value of the pair's other variable.
+    /// True if every entry of `pair` that combines `value` of `variable` with a remaining value of the other variable
+    /// is infinite.
     fn is_alone(&self, pair: &PairCosts, variable: usize, value: usize) -> bool {
         let mut others = self.left_of(pair.other(variable)).iter();
         others.all(|&other| pair.cost_from(variable, value, other) == INFINITE)

@@ -19,29 +19,33 @@ const BETWEEN_DIVES: usize = 128;
 /// Number of prefixes that are expanded between two calls of the closure `stop`, which returns true to end the search.
 const BETWEEN_STOPS: usize = 256;
 
-/// Result of a best-first search over a part.
+/// Result of a best-first search over a subproblem.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct SearchResult {
-    /// Best assignment found, one value per level, and its cost; `None` if none of finite cost was found.
+    /// Pair (assignment, cost) of the best assignment found, with one value per level; `None` if no assignment of
+    /// finite cost was found.
     pub(super) best: Option<(Vec<usize>, Cost)>,
-    /// Lower bound on the cost of every assignment of the part.
+    /// Lower bound on the cost of every assignment of the subproblem.
     pub(super) bound: Cost,
     /// Number of stored prefixes, an upper bound on the number of prefixes that cost less than `bound`.
     pub(super) nodes: usize,
 }
 
-/// Node of the search tree: the last value of a prefix, and the position of its parent in the list of nodes.
+/// Node of the search tree, which stands for a prefix. `value` is the value of the prefix at its last level. `before`
+/// is the position, in the list of nodes, of the prefix without this level.
 struct SearchNode {
     before: usize,
     value: usize,
 }
 
-/// Best-first search over the levels of a part, with the tables that each level consumes and produces.
+/// Best-first search over the levels of a subproblem. It computes the costs of prefixes from the tables that the
+/// elimination of each level consumes and produces.
 pub(super) struct BestFirstSearch<'a> {
-    /// Tables whose innermost level is the index: they are added to the cost when the level gets a value.
+    /// Tables that the elimination of each level consumes: `ins[l]` are the tables whose innermost level is `l`. Their
+    /// entries are added to the cost of a prefix when level `l` gets a value.
     ins: Vec<Vec<&'a LevelTable>>,
-    /// Tables that the elimination of each level produced: they are subtracted from the cost when the level gets a
-    /// value.
+    /// Tables that the elimination of each level produced, by level: `outs[l]` for level `l`. Their entries are
+    /// subtracted from the cost of a prefix when level `l` gets a value.
     outs: Vec<Vec<&'a LevelTable>>,
     sizes: &'a [usize],
     inexact_levels: usize,
@@ -64,8 +68,8 @@ impl<'a> BestFirstSearch<'a> {
         }
     }
 
-    /// Cost of `prefix` extended by each value of the next level, in the order of the values; `cost` is the cost of
-    /// `prefix`.
+    /// Costs of the extensions of `prefix` by each value of the next level, in the order of the values. `cost` is the
+    /// cost of `prefix`.
     fn next(&self, prefix: &[usize], cost: Cost) -> Vec<Cost> {
         let level = prefix.len();
         let outs = self.outs.get(level).map_or(&[][..], Vec::as_slice);
@@ -79,8 +83,8 @@ impl<'a> BestFirstSearch<'a> {
         costs.into_iter().map(capped).collect()
     }
 
-    /// Greedy completion of a prefix by the cheapest value of each further level, the smallest value on a tie, and its
-    /// cost; `None` if at some level every value is forbidden.
+    /// Pair (assignment, cost): the completion of a prefix in which each further level has its cheapest value, the
+    /// smallest one on a tie. `None` if at some level every value is forbidden.
     fn dive(&self, mut prefix: Vec<usize>, mut cost: Cost) -> Option<(Vec<usize>, Cost)> {
         while prefix.len() < self.sizes.len() {
             let costs = self.next(&prefix, cost);
@@ -94,10 +98,10 @@ impl<'a> BestFirstSearch<'a> {
         Some((prefix, cost))
     }
 
-    /// Searches for an assignment of least cost, always extending the prefix of least cost. `improve` improves a
-    /// complete assignment in place and returns its cost. The search ends early when `stop` returns true, or at least
-    /// `nodes` prefixes are stored; the last extension stores at most one prefix for each value of its level. The
-    /// result is then the best assignment found, with a lower bound that is still valid.
+    /// Searches for an assignment of least cost, by extending the cheapest prefix again and again. `improve` improves a
+    /// complete assignment in place and returns its cost. The search ends early when `stop` returns true, or when
+    /// `nodes` prefixes are stored; the last extension may store one prefix per value beyond that. The result is then
+    /// the best assignment found, with a lower bound that still holds.
     pub(super) fn run(
         &self,
         nodes: usize,
@@ -144,7 +148,7 @@ impl<'a> BestFirstSearch<'a> {
     }
 }
 
-/// Assignment of lower cost among two, each with its cost; `a` on a tie.
+/// Cheaper one of two pairs (assignment, cost); `a` on a tie.
 fn better(
     a: Option<(Vec<usize>, Cost)>,
     b: Option<(Vec<usize>, Cost)>,

@@ -11,7 +11,8 @@ use super::proof::CostMessage;
 use super::reduce::LiveValues;
 use super::table::LevelTable;
 
-/// Cost function network whose variables are restricted to their remaining values.
+/// Cost function network whose variables are restricted to their remaining values (`left`). `pairs_of` holds the
+/// positions of each variable's pairs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReducedNetwork<'a> {
     pub(super) network: &'a CostNetwork,
@@ -57,7 +58,8 @@ impl<'a> ReducedNetwork<'a> {
         alone.chain(together).fold(self.network.constant, Cost::saturating_add)
     }
 
-    /// Connected components of the variables with more than one remaining value, as ascending variable numbers.
+    /// Connected components of the variables with more than one remaining value, each as ascending variable numbers.
+    /// Two variables are connected if they form a pair.
     pub(super) fn groups(&self) -> Vec<Vec<usize>> {
         let variables = 0..self.network.variables();
         let mut waiting: BTreeSet<usize> = variables.filter(|&v| self.is_open(v)).collect();
@@ -77,7 +79,8 @@ impl<'a> ReducedNetwork<'a> {
     }
 }
 
-/// Part of a network: its variables by level, and its tables before the elimination. Level 0 is eliminated last.
+/// Subproblem: a connected component of a network, with its variables by level and its tables before the elimination.
+/// Level 0 is eliminated last.
 #[derive(Debug, Clone)]
 pub(super) struct Subproblem {
     /// Number of the variable at each level.
@@ -86,16 +89,17 @@ pub(super) struct Subproblem {
     pub(super) sizes: Vec<usize>,
     /// Unary costs of the variable at each level, one per remaining value.
     pub(super) unaries: Vec<Vec<Cost>>,
-    /// Pairs of two variables of the part; `a` and `b` of an edge are levels.
+    /// Pairs of two variables of the subproblem; `a` and `b` of an edge are levels.
     pub(super) edges: Vec<PairEdge>,
     numbers: Vec<usize>,
-    /// Pairs of a variable of the part with a variable of a single value: number of the pair, level of the part's
-    /// variable, and a cost for each remaining value of that variable.
+    /// Pairs of the network that connect a variable of the subproblem with one that has a single remaining value, as
+    /// triples (number of the pair, level, costs). `level` is that of the variable in the subproblem, for each of whose
+    /// remaining values there is a cost.
     halves: Vec<(usize, usize, Vec<Cost>)>,
 }
 
 impl Subproblem {
-    /// Creates the part of the variables in `group`, with levels in reverse elimination order.
+    /// Creates the subproblem of the variables with the numbers `group`, with levels in reverse elimination order.
     pub(super) fn new(reduced: ReducedNetwork<'_>, group: &[usize]) -> Self {
         let near = |v: usize| {
             let others = reduced.pairs(v).map(move |(_, pair)| pair.other(v));
@@ -134,8 +138,8 @@ impl Subproblem {
         part
     }
 
-    /// Number and levels of every table of the part. `variables` is the number of variables of the network, after which
-    /// pairs are numbered.
+    /// Numbers and levels of the tables of the subproblem. `variables` is the number of variables in the network, on
+    /// which the numbers of pairs depend: pair `p` of the network is table `variables + p`.
     pub(super) fn scopes(&self, variables: usize) -> Vec<TableScope> {
         let alone = self.variables.iter().enumerate().map(|(level, &v)| (v, vec![level]));
         let edges = self.edges.iter().zip(&self.numbers);
@@ -144,7 +148,7 @@ impl Subproblem {
         alone.chain(edges).chain(halves).collect()
     }
 
-    /// Tables of the part by number, as in [`scopes`](Self::scopes).
+    /// Tables of the subproblem by number, as in [`scopes`](Self::scopes).
     pub(super) fn tables(&self, variables: usize) -> BTreeMap<usize, LevelTable> {
         let table = |levels, costs| LevelTable::new(levels, &self.sizes, costs);
         let alone = self.variables.iter().zip(&self.unaries).enumerate();
@@ -165,8 +169,8 @@ impl Subproblem {
         alone.chain(edges).chain(halves).collect()
     }
 
-    /// Messages of the proof for the costs that message passing shifted, as `edges` records them; `None` if a shift
-    /// exceeds `i64`.
+    /// Messages for the proof: the costs that message passing has shifted, as the edges record them. `None` if a shift
+    /// exceeds 64 bits.
     pub(super) fn messages(&self) -> Option<Vec<CostMessage>> {
         let mut messages = Vec::new();
         for (edge, &pair) in self.edges.iter().zip(&self.numbers) {

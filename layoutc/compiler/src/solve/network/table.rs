@@ -1,19 +1,19 @@
-//! Cost tables over the levels of a part, and row-wise sums of tables. Level 0 is the variable eliminated last. The
-//! levels of a table ascend, so that the variable eliminated first is innermost.
+//! Cost tables over the levels of a subproblem, and row-wise sums of tables. Level 0 is the variable eliminated last.
+//! The levels of a table ascend, so that the variable eliminated first is innermost.
 
 use super::data::{Cost, INFINITE, LARGEST};
 
 /// Number of table entries that are computed between two calls of the closure `stop`.
 const ENTRIES: usize = 1 << 22;
 
-/// Cost table over the values of some levels, dense.
+/// Dense cost table: one cost for each combination of values of the variables at some levels of a subproblem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LevelTable {
     /// Levels of the table, ascending.
     levels: Vec<usize>,
     /// Stride of each level of the table, in entries.
     strides: Vec<usize>,
-    /// Number of values of the innermost level, which is the length of a row.
+    /// Number of values of the innermost level, which is the length of a row; 1 for a table without levels.
     width: usize,
     /// Costs in row-major order, the smallest level outermost.
     pub(super) costs: Vec<Cost>,
@@ -21,7 +21,7 @@ pub(super) struct LevelTable {
 
 impl LevelTable {
     /// Creates a table over ascending `levels` with row-major `costs`. `sizes` holds the number of values of every
-    /// level of the part.
+    /// level of the subproblem.
     pub(super) fn new(levels: Vec<usize>, sizes: &[usize], costs: Vec<Cost>) -> Self {
         let mut strides = vec![1; levels.len()];
         let mut stride = 1usize;
@@ -38,18 +38,21 @@ impl LevelTable {
         self.levels.last().copied()
     }
 
-    /// Cost at `values`, which holds the value of every level of the part, level 0 first.
+    /// Cost of the table's entry for `values`: `values[l]` is the value of the variable at level `l` of the subproblem,
+    /// level 0 first. Levels outside the table are ignored, and missing values are 0. `INFINITE` if there is no such
+    /// entry.
     pub(super) fn at(&self, values: &[usize]) -> Cost {
         self.costs.get(self.offset(values)).copied().unwrap_or(INFINITE)
     }
 
-    /// Costs for all values of the table's innermost level, given `values` of all levels before it.
+    /// Row of the table: the costs for all values of its innermost level, in order. `values[l]` is the value at level
+    /// `l` for every level before the innermost one. Empty if there is no such row.
     pub(super) fn row(&self, values: &[usize]) -> &[Cost] {
         let start = self.offset(values);
         self.costs.get(start..start.saturating_add(self.width)).unwrap_or(&[])
     }
 
-    /// Offset in `costs` of the entry at `values`, level 0 first; levels beyond the end of `values` have value 0.
+    /// Offset in `costs` of the entry for `values`, level 0 first; levels beyond the end of `values` have value 0.
     fn offset(&self, values: &[usize]) -> usize {
         let places = self.levels.iter().zip(&self.strides);
         places.map(|(&l, &stride)| values.get(l).copied().unwrap_or(0).saturating_mul(stride)).sum()
@@ -61,8 +64,8 @@ impl LevelTable {
     }
 }
 
-/// Cost in a table: costs above [`LARGEST`] become [`INFINITE`], as no assignment of finite cost contains such an
-/// entry.
+/// Cost as a table stores it: [`INFINITE`] if `cost` is above [`LARGEST`], else `cost`. No assignment of finite cost
+/// contains an entry above [`LARGEST`].
 pub(super) fn capped(cost: Cost) -> Cost {
     if cost > LARGEST { INFINITE } else { cost }
 }
@@ -71,15 +74,17 @@ fn size_of(sizes: &[usize], level: usize) -> usize {
     sizes.get(level).copied().unwrap_or(1)
 }
 
-/// Digit of a mixed-radix counter over table entries: value, number of values, and stride in each of the tables.
+/// Digit of a mixed-radix counter over the values of the outer levels. `at` is its value, `extent` its number of
+/// values, and `steps` the stride of its level in each of the tables, in entries.
 struct OdometerLevel {
     at: usize,
     extent: usize,
     steps: Vec<usize>,
 }
 
-/// Adds tables with the same innermost level, and calls `show` with one row of sums over the innermost level for every
-/// assignment of the `outer` levels, in row-major order. `None` if `stop` returned true.
+/// Adds up tables that have the same innermost level. For every assignment of the `outer` levels, in row-major order,
+/// `show` is called with one row of sums: one sum for each value of the innermost level. `None` if `stop` returned
+/// true.
 pub(super) fn sum_rows(
     tables: &[&LevelTable],
     outer: &[usize],
@@ -120,8 +125,8 @@ fn wheel(tables: &[&LevelTable], level: usize, sizes: &[usize]) -> OdometerLevel
     OdometerLevel { at: 0, extent: size_of(sizes, level), steps }
 }
 
-/// Increments a mixed-radix counter, last digit fastest, and updates the offset in each table; false after the last
-/// value.
+/// Increments the mixed-radix counter `wheels`, whose last digit varies fastest, and updates `offsets`, the offset in
+/// each table. Returns false if the counter was at its last value.
 fn advance(wheels: &mut [OdometerLevel], offsets: &mut [usize]) -> bool {
     for wheel in wheels.iter_mut().rev() {
         wheel.at += 1;

@@ -208,7 +208,7 @@ fn cut(random: &mut Random, value: Tree, items: &mut Vec<Tree>) {
             items.push(bin(Op::Mod, bin(Op::Mod, v(), int(k)), int(m)));
         }
         5 if random.one_in(2) => {
-            // An offset within the block.
+            // Digits of the shifted value `v + c`, so that blocks of `k` values do not start at multiples of `k`.
             let c = random.between(1, 9);
             let shifted = || bin(Op::Add, v(), int(c));
             items.push(bin(Op::Div, shifted(), int(k)));

@@ -116,7 +116,7 @@ fn strides(random: &mut Random, case: &Symbolic, extents: &[Tree]) -> Vec<Tree> 
             0 => next = bin(Op::Add, next, int(random.between(1, 7))),
             1 => next = Tree::Symbol(random.below(case.symbols.len())),
             2 => {
-                // Rounded up, as a pitch is.
+                // Stride rounded up to a multiple of `k`, like a row stride with padding.
                 let k = *random.pick(&[4, 8, 16]);
                 let up = bin(Op::Div, bin(Op::Add, next, int(k - 1)), int(k));
                 next = bin(Op::Mul, up, int(k));

@@ -91,8 +91,8 @@ pub(in crate::check) struct ReadAst {
     pub(in crate::check) span: StatementSpan,
 }
 
-/// Index of a read or a target: the text between two commas or brackets. `start` is the byte offset of the text after
-/// the comma or bracket.
+/// Index of a read or a target: the text between two commas or brackets. `start` is its byte offset in the statement,
+/// directly after the comma or bracket that precedes it.
 #[derive(Debug, Clone)]
 pub(in crate::check) struct IndexText {
     pub(in crate::check) kind: IndexKind,
@@ -196,8 +196,8 @@ pub(in crate::check) struct StatementError {
 }
 
 impl ValueAst {
-    /// Direct child nodes of the value; for a read its data-dependent indices, then the value for out-of-bounds
-    /// elements.
+    /// Direct child nodes of the value in textual order. Those of a read are its data-dependent indices, then the value
+    /// after `??`.
     pub(in crate::check) fn children(&self) -> Vec<&ValueAst> {
         match &self.kind {
             ValueAstKind::Integer(_)

@@ -100,8 +100,8 @@ impl StatementParser<'_> {
         }
     }
 
-    /// Parses the brackets after the target's name. Returns (axes, `None`), or (no axes, indices) if an index reads an
-    /// element.
+    /// Parses the brackets after the name of the target. Returns the pair `(axes, indices)`: (axes, `None`) if every
+    /// index is the name of an axis, (empty list, `Some`) if an index reads an element.
     fn left(&mut self) -> Result<(Vec<NameToken>, Option<Vec<IndexText>>), StatementError> {
         let is_open = self.is_sign("[");
         let behind = self.tokens.get(self.at + usize::from(is_open)..).unwrap_or_default();
@@ -346,7 +346,7 @@ impl StatementParser<'_> {
         }
     }
 
-    /// True if the index at the current token reads an element.
+    /// True if the index that starts at the current token contains a `[`, and thus reads an element.
     fn is_data(&self) -> bool {
         let mut open = 0_usize;
         for token in self.tokens.get(self.at..).unwrap_or_default() {

@@ -84,8 +84,8 @@ fn field<'t>(rest: &'t str, before: Option<&StatementToken>, at: usize) -> Optio
     if is_behind && is_name { rest.get(..length.checked_add(1)?) } else { None }
 }
 
-/// Length in bytes of the number at the start of `rest`, with adjacent letters and `_`, so that an error covers them
-/// too.
+/// Length in bytes of the number at the start of `rest`, including adjacent letters and `_`, so that an error covers
+/// the whole word.
 fn number_length(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     let mut length = 0;

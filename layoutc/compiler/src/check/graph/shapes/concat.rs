@@ -1,4 +1,5 @@
-//! Shape rules of concatenation and split: the whole has the sum of the parts' extents along one axis.
+//! Shape rules of concatenation and split. Along one axis, the extent of the whole tensor is the sum of the extents of
+//! the parts.
 
 use super::super::tensor_types::GraphTensorType;
 use super::{OperatorSignature, by_name, by_position};
@@ -20,8 +21,9 @@ pub(super) fn concat(operation: &OperatorSignature<'_>) -> Option<String> {
     Some(format!("the concatenation of {}{along} is not {whole}", parts.join(" and ")))
 }
 
-/// Reason why the results are not consecutive parts of the first operand, along one axis from index 0; `None` if they
-/// are, or there is no operand. The parts may end before the operand does, because unused results can be omitted.
+/// Reason why the results are not parts of the first operand that follow each other along one axis, from index 0 on.
+/// `None` if they are, or if there is no operand. The parts may end before the operand does, because unused results can
+/// be omitted.
 pub(super) fn split(operation: &OperatorSignature<'_>) -> Option<String> {
     let whole = *operation.operands.first()?;
     let parts = &operation.results;
@@ -42,8 +44,9 @@ fn along(whole: &GraphTensorType, axes: &[usize]) -> String {
     whole.axes.get(*axis).map(|axis| format!(" along `{}`", axis.name)).unwrap_or_default()
 }
 
-/// Positions of the candidate axes of `whole`: the axis that the property `axis` gives, as a letter (of `first` or
-/// `whole`) or a number, which counts from the end if negative; without one, all.
+/// Positions of the axes of `whole` along which a concatenation or split may be. If the property `axis` is a name, the
+/// positions at which `first` and `whole` have an axis of this name; if it is a number, this position, counted from the
+/// end if negative. All positions if this gives none.
 fn axes(
     operation: &OperatorSignature<'_>,
     whole: &GraphTensorType,
@@ -65,8 +68,9 @@ fn axes(
     if meant.is_empty() { (0..rank).collect() } else { meant }
 }
 
-/// Sum of the parts' extents along axis `axis` of `whole`, with axes matched by name if the sum is then the extent of
-/// `whole`, otherwise by position. `None` if a part differs from `whole` in rank or along another axis, or on overflow.
+/// Sum of the extents of `parts` along axis `axis` of `whole`. Axes are matched by name if this gives the extent of
+/// `whole`, otherwise by position. `None` if a part differs from `whole` in rank or in the extent of another axis, or
+/// on overflow.
 fn joined(parts: &[&GraphTensorType], whole: &GraphTensorType, axis: usize) -> Option<i128> {
     let along = |places: fn(&GraphTensorType, &GraphTensorType) -> Option<Vec<usize>>| {
         let mut sum = 0_i128;

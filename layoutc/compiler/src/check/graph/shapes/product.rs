@@ -1,4 +1,5 @@
-//! Shape rule of matrix products: two operands and a result, by position as in `NumPy`, or by axis names.
+//! Shape rule of matrix products. The axes of the two operands and of the result are matched by position as in `NumPy`,
+//! or by name.
 
 use super::super::tensor_types::GraphTensorType;
 use super::OperatorSignature;
@@ -36,8 +37,8 @@ pub(super) fn clash(operation: &OperatorSignature<'_>) -> Option<String> {
     Some(format!("the product of {a} and {b} is not {result}: {figures}"))
 }
 
-/// Extent of the reduced axis of a product's second operand: its last axis but one, or the only one; `None` for a
-/// scalar.
+/// Extent of the axis of a product's second operand that is reduced: the last axis but one, or the only axis of a
+/// vector. `None` for a scalar.
 fn inner(extents: &[i128]) -> Option<i128> {
     match extents {
         [] => None,
@@ -46,8 +47,9 @@ fn inner(extents: &[i128]) -> Option<i128> {
     }
 }
 
-/// Extents of the product of operands with extents `a` and `b`: a vector is a row on the left and a column on the
-/// right. `None` if the batch axes do not broadcast.
+/// Extents of the matrix product of operands with the extents `a` and `b`, as in `NumPy`: `(2, 4, 3)` and `(3, 5)` give
+/// `(2, 4, 5)`. A vector is a row on the left and a column on the right. `None` if the axes before the last two do not
+/// broadcast.
 fn multiplied(a: &[i128], b: &[i128]) -> Option<Vec<i128>> {
     let outer = |extents: &[i128]| {
         extents.get(..extents.len().saturating_sub(2)).unwrap_or_default().to_vec()
@@ -73,8 +75,8 @@ fn together(a: &[i128], b: &[i128]) -> Option<Vec<i128>> {
     (0..rank).map(one).collect()
 }
 
-/// True if the axis names form a product: each name has one extent, each axis of the result is in an operand, and each
-/// reduced axis is in both.
+/// True if the operands `a` and `b` and the result form a product by the names of their axes: each name has one extent,
+/// each axis of the result is in an operand, and each axis that is not in the result is in both operands.
 fn is_named(a: &GraphTensorType, b: &GraphTensorType, result: &GraphTensorType) -> bool {
     let all = [a, b, result];
     let has_one_extent = all.iter().flat_map(|tensor| &tensor.axes).all(|axis| {

@@ -10,8 +10,9 @@ use crate::import::elements::{ConstantElements, MAX_KNOWN, float, whole};
 /// Maximum number of operands of an operator that is folded; operators with more are left unfolded.
 const MAX_OPERANDS: usize = 64;
 
-/// Elements of the result of an elementwise operator; `result` has its shape and element type, `all` is its number of
-/// elements. `None` for all other operators, if an operand is not constant, or if a value is not representable.
+/// Elements of the result of an elementwise operator. `result` has the shape and the element type of the result, and
+/// `all` is its number of elements. `None` for any other operator, if an operand is not constant, or if a value is not
+/// representable.
 pub(super) fn elementwise(
     call: &OnnxCall<'_>,
     result: &ShapedTensor,
@@ -59,8 +60,8 @@ pub(super) fn elementwise(
     }
 }
 
-/// Elements of the result of `And` or `Or` if one constant operand determines them: `And` with all false, `Or` with all
-/// true. `None` otherwise.
+/// Elements of the result of `And` or `Or` if one constant operand determines them, although the other one is unknown:
+/// `And` with a constant of which all elements are false, `Or` with one of which all are true. `None` otherwise.
 pub(super) fn decided(call: &OnnxCall<'_>, result: &ShapedTensor) -> Option<ConstantElements> {
     let deciding = match call.node.op_type.as_str() {
         "And" => 0,

@@ -10,9 +10,9 @@ use crate::import::elements::{ConstantElements, MAX_KNOWN, represents, rounded};
 
 pub(super) use movement::non_zeros;
 
-/// Elements of the results of a call, row-major; `results` have their shapes and element types. `None` for a result
-/// that is not constant or has more than [`MAX_KNOWN`] elements. The work is linear in the number of elements of
-/// operands and result.
+/// Elements of the results of a call, in row-major order, one list for each of `results`, which have the shapes and the
+/// element types. `None` for a result that is not constant or has more than [`MAX_KNOWN`] elements. The work is
+/// proportional to the number of elements of operands and results.
 pub(super) fn fold(call: &OnnxCall<'_>, results: &[ShapedTensor]) -> Vec<Option<ConstantElements>> {
     // `CastLike` uses only the element type of its second operand.
     let is_read = |k: usize| k != 1 || call.node.op_type != "CastLike";
@@ -59,8 +59,9 @@ fn one(call: &OnnxCall<'_>, k: usize, result: &ShapedTensor) -> Option<ConstantE
     }
 }
 
-/// Strided view of a row-major tensor: shape of the view, position of its first element, and stride of each axis in
-/// elements, which may be 0 or negative.
+/// Strided view of a row-major tensor. `shape` is the shape of the view, and `start` the position in the tensor of its
+/// first element. `steps[k]` is the distance in the tensor, in elements, between neighbors along axis `k`; it may be 0
+/// or negative.
 struct StridedView<'a> {
     shape: &'a [u64],
     start: i64,
@@ -104,7 +105,8 @@ fn strides(shape: &[u64]) -> Option<Vec<i64>> {
     Some(strides)
 }
 
-/// Elements of a tensor broadcast to a shape, row-major; `None` if they are unknown or the rank is too small.
+/// Elements of a tensor broadcast to a shape, in row-major order. `None` if the elements are unknown, or if the tensor
+/// has more axes than the shape.
 fn spread(input: &ShapedTensor, shape: &[u64]) -> Option<ConstantElements> {
     let before = shape.len().checked_sub(input.shape.len())?;
     let own = strides(&input.shape)?;

@@ -6,8 +6,9 @@ use crate::import::elements::ConstantElements;
 use crate::import::infer::reshape::permutation;
 use crate::import::infer::slicing::cuts;
 
-/// Elements of the first result of an operator that copies elements of its operands, such as `Slice`, or of `NonZero`,
-/// which returns indices of elements. `None` for all other operators, or if a needed operand is not constant.
+/// Elements of the first result of an operator that copies elements of its operands to other positions, such as
+/// `Slice`. `NonZero`, whose result has the indices of elements, is folded here too. `None` for any other operator, or
+/// if an operand that determines the elements is not constant.
 pub(super) fn fold_movement(
     call: &OnnxCall<'_>,
     result: &ShapedTensor,
@@ -39,7 +40,8 @@ pub(super) fn fold_movement(
     }
 }
 
-/// True if a scatter operator replaces elements, false if it combines them with the previous ones by `reduction`.
+/// True if a scatter operator replaces elements by its updates (`reduction=none`); false if it combines them with its
+/// updates, as `reduction=add` does.
 fn is_plain(call: &OnnxCall<'_>) -> bool {
     call.word("reduction").is_none_or(|word| word == "none")
 }
@@ -63,8 +65,8 @@ fn slice(
     picked(first.known.as_ref()?, &StridedView { shape: &result.shape, start, steps })
 }
 
-/// Elements of result `k` of `Split`, from 0; `None` for other operators, or if the data or the sizes are not constant.
-/// Without sizes, all parts but the last have equal sizes.
+/// Elements of result `k` of `Split`, from 0. If the operator has no sizes, all parts but the last have equal sizes.
+/// `None` for any other operator, or if the data or the sizes are not constant.
 pub(super) fn split(
     call: &OnnxCall<'_>,
     k: usize,
@@ -119,8 +121,8 @@ fn tile(first: &ShapedTensor, result: &ShapedTensor) -> Option<ConstantElements>
     first.known.as_ref()?.pick(places.into_iter().map(Some))
 }
 
-/// Elements of the result of `Pad` with a constant fill value, by default 0; `None` for all other modes and before
-/// opset 11.
+/// Elements of the result of `Pad` in the mode `constant`: the operand's elements surrounded by a fill value, 0 if no
+/// value is given. `None` for any other mode, and before opset 11.
 fn pad(
     call: &OnnxCall<'_>,
     first: &ShapedTensor,
@@ -186,9 +188,10 @@ fn gather(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements>
     first.known.as_ref()?.pick(places.into_iter())
 }
 
-/// Positions of the elements of the first operand that `GatherElements` reads or `ScatterElements` writes: the position
-/// of each index, with the coordinate along `axis` replaced by the index. `None` if the indices are not constant, out
-/// of bounds, or of another rank than the operand.
+/// Positions in the first operand of the elements that `GatherElements` reads or `ScatterElements` writes, one for each
+/// index. The coordinates of such an element are those of the index in the index tensor, with the coordinate along the
+/// attribute `axis` replaced by the index. `None` if the indices are not constant, out of bounds, or of another rank
+/// than the operand.
 fn along(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<Vec<usize>> {
     let axis = call.own_axis(0, first.shape.len()).ok()?;
     let indices = call.optional(1)?;
@@ -208,8 +211,9 @@ fn gather_elements(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<Constant
     first.known.as_ref()?.pick(along(call, first)?.into_iter().map(Some))
 }
 
-/// Positions of the first elements of the slices that `GatherND` reads or `ScatterND` writes, and the number of
-/// elements of a slice. `None` if the indices are not constant or out of bounds.
+/// Pair `(starts, elements)` for the slices that `GatherND` reads or `ScatterND` writes. `starts` are the positions of
+/// their first elements in the first operand; `elements` is the number of elements of each. `None` if the indices are
+/// not constant or out of bounds.
 fn parts(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<(Vec<usize>, usize)> {
     let indices = call.optional(1)?;
     let depth = usize::try_from(*indices.shape.last()?).ok().filter(|depth| *depth > 0)?;
@@ -240,8 +244,9 @@ fn scatter_elements(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<Constan
     replaced(first, call.optional(2)?, along(call, first)?.into_iter())
 }
 
-/// Elements of `first` with element k of `updates` stored at entry k of `places`, in order; the last update of a
-/// position wins. `None` if elements of either tensor are unknown, or a position is out of bounds.
+/// Elements of `first` after a scatter: element k of `updates` is stored at position `places[k]`, for k = 0, 1, …, so
+/// that the last update of a position wins. `None` if the elements of either tensor are unknown, or if a position is
+/// out of bounds.
 fn replaced(
     first: &ShapedTensor,
     updates: &ShapedTensor,
@@ -255,7 +260,8 @@ fn replaced(
     ConstantElements::chain(&[known, updates])?.pick(from.into_iter().map(Some))
 }
 
-/// Elements of the result of `Trilu`: the elements on and above (or below) a diagonal, 0 elsewhere.
+/// Elements of the result of `Trilu`: the operand's elements on and above a diagonal (`upper=1`) or on and below it,
+/// and 0 elsewhere.
 fn trilu(
     call: &OnnxCall<'_>,
     first: &ShapedTensor,

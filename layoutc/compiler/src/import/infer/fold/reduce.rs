@@ -6,8 +6,8 @@ use super::{size, strides};
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::elements::{ConstantElements, rounded};
 
-/// Elements of the result of a reduction, `ArgMax` or `ArgMin`, which has `all` elements, or of `CumSum`. `None` for
-/// all other operators, if an operand is not constant, or if a value is not representable.
+/// Elements of the result of a reduction, of `ArgMax`, of `ArgMin` or of `CumSum`. `all` is the number of elements of
+/// the result. `None` for any other operator, if an operand is not constant, or if a value is not representable.
 pub(super) fn reduced(
     call: &OnnxCall<'_>,
     result: &ShapedTensor,
@@ -44,8 +44,9 @@ pub(super) fn reduced(
     }
 }
 
-/// Positions of the elements of `first` that are reduced over `axes` to each of the `all` results, one list per result,
-/// in row-major order of the results. `None` if the elements of `first` are unknown.
+/// Groups of elements of `first` that a reduction over `axes` combines, one for each of the `all` elements of the
+/// result, in row-major order. A group is the list of the positions of its elements in `first`. `None` if the elements
+/// of `first` are unknown.
 fn groups(first: &ShapedTensor, axes: &[usize], all: usize) -> Option<Vec<Vec<usize>>> {
     let steps = strides(&first.shape)?;
     let mut groups = vec![Vec::new(); all];
@@ -97,9 +98,9 @@ impl FoldReduction {
         }
     }
 
-    /// Reduction of the elements of `values` at positions `group`. Sums and products are rounded to the result's
-    /// element type after each step. `None` for an extremum of no elements, and for sums, means and products of types
-    /// other than `f32` and `f64`.
+    /// Result of the reduction for the elements of `values` at the positions `group`. Sums and products are rounded to
+    /// the element type of `result` after each step. `None` for an extremum of no elements. `None` too for sums, means
+    /// and products of a type other than `f32` and `f64`.
     fn floats(self, values: &[f64], group: &[usize], result: &ShapedTensor) -> Option<f64> {
         let count = f64::from(u32::try_from(group.len()).ok()?);
         let mut group = group.iter().filter_map(|place| values.get(*place).copied());
@@ -116,8 +117,8 @@ impl FoldReduction {
     }
 }
 
-/// Elements of the result of `ArgMax` or `ArgMin`: index of the first or the last extremum within each group; `None` if
-/// a NaN occurs or a group is empty.
+/// Elements of the result of `ArgMax` or `ArgMin`: for each group the index, within the group, of its extremum. Among
+/// equal ones it is the first, or the last if `select_last_index` is 1. `None` if a NaN occurs or a group is empty.
 fn best(
     call: &OnnxCall<'_>,
     known: &ConstantElements,

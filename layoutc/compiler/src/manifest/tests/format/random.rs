@@ -65,7 +65,8 @@ impl Writer {
         let _ = write!(self.text, "/* {}{inside} */", self.comments);
     }
 
-    /// Random white space and comments between the words of a node; at least one space if `least` is one.
+    /// Random white space and comments between the words of a node. It contains at least one space if `least` is a
+    /// space.
     fn blank(&mut self, least: &str) {
         self.put(least);
         for _ in 0..[0, 0, 0, 1, 2].get(self.random.below(5)).copied().unwrap_or(0) {

@@ -1,5 +1,5 @@
-//! Drawing of a solved graph in Graphviz's DOT language: a box per operator, an ellipse per input, constant or output,
-//! a filled box per conversion, and edges with the layouts in which tensors are passed.
+//! Drawing of a solved graph in Graphviz's DOT language. Each operator is a box, each input, constant and output an
+//! ellipse, and each conversion a filled box. Edges are labeled with the layout of the tensor that they pass.
 
 use std::collections::BTreeMap;
 
@@ -66,20 +66,22 @@ struct Drawing<'g> {
     plan: &'g GraphPlan,
     nodes: Vec<String>,
     edges: Vec<String>,
-    /// Number of the DOT node that produces a tensor in a layout, by the positions of the tensor and of its candidate
-    /// layout.
+    /// Numbers of the DOT nodes that produce tensors. The key is the position of the tensor, and the position of the
+    /// layout among its candidates.
     producers: BTreeMap<(usize, usize), usize>,
 }
 
 impl Drawing<'_> {
-    /// Adds a DOT node with two lines of text, and returns the number of the node.
+    /// Adds a DOT node with the attributes `style` and a label of two lines, `title` and `below`. Returns the number of
+    /// the node.
     fn node(&mut self, style: &str, title: &str, below: &str) -> usize {
         let (number, title, below) = (self.nodes.len(), quoted(title), quoted(below));
         self.nodes.push(format!("  n{number} [{style} label=\"{title}\\n{below}\"]\n"));
         number
     }
 
-    /// Adds DOT nodes for the conversions of a tensor after the DOT node `from`, which produces or passes the tensor.
+    /// Adds a DOT node for each conversion of the tensor at `position` that moves bytes. `from` is the number of the
+    /// DOT node of the operator, input or constant that the tensor comes from.
     fn conversions(&mut self, position: usize, tensor: &GraphTensor, from: usize) {
         self.producers.insert((position, self.stored(position)), from);
         let plan = self.plan;
@@ -96,8 +98,8 @@ impl Drawing<'_> {
         }
     }
 
-    /// Adds the edge of the tensor at `position` to the DOT node `to`. `required` is the candidate that the node reads;
-    /// `None`: the one in which the tensor is stored.
+    /// Adds an edge that passes the tensor at `position` to the DOT node with the number `to`. `required` is the
+    /// position of the candidate layout that `to` reads; `None`: the layout in which the tensor is produced.
     fn read(&mut self, position: usize, required: Option<usize>, to: usize) {
         let layout = required.unwrap_or(self.stored(position));
         let producer = self.producers.get(&(position, layout)).copied();

@@ -10,8 +10,9 @@ use super::lines_text;
 use crate::model::graph::{Graph, GraphNode, GraphTensor, OperatorLowering, TensorRole};
 use crate::solve::{GraphPlan, LayoutConversion};
 
-/// Object of `solve --format json` for one graph. Costs are in bytes. `choices` are the chosen alternatives of
-/// operators, counted from 0; `layouts` are the layouts in which tensors are passed or produced.
+/// Object of `solve --format json` for one graph, with costs in bytes. The property `choices` has the chosen
+/// alternative of each operator, counted from 0. The property `layouts` has the layout in which each tensor is produced
+/// or passed to the graph.
 pub fn solution_json(graph: &Graph, plan: &GraphPlan) -> Value {
     let all = || graph.tensors.iter().zip(&plan.stored);
     let stored = |(tensor, stored): (&GraphTensor, &usize)| {
@@ -52,8 +53,8 @@ pub fn solution_json(graph: &Graph, plan: &GraphPlan) -> Value {
     })
 }
 
-/// JSON objects of the transpositions that layoutc performs as aliases or conversions: node, layouts of operand and
-/// result, cost in bytes.
+/// JSON objects, one for each transposition that layoutc performs, as an alias or a conversion. Each has the name of
+/// the node, the layouts of its operand and its result, and the cost in bytes.
 fn transposes_json(graph: &Graph, plan: &GraphPlan) -> Vec<Value> {
     let one = |(node, choice): (&GraphNode, &usize)| {
         let choice = node.choices.get(*choice).filter(|_| node.transposed.is_some())?;
@@ -73,8 +74,8 @@ fn conversion_json(graph: &Graph, conversion: &LayoutConversion) -> Option<Value
     Some(json!({ "tensor": tensor.name, "from": from, "to": to, "cost": conversion.cost }))
 }
 
-/// Text report on a solved graph: inputs, operators with the layouts of their operands and results, outputs,
-/// conversions, cost. `file` is the manifest's name.
+/// Text report on a solved graph: inputs, operators, outputs, conversions and cost. An operator is listed with the
+/// layouts of its operands and results. `file` is the manifest's name.
 pub fn solution_text(graph: &Graph, plan: &GraphPlan, file: &str) -> String {
     let mut lines: Vec<(&str, String)> = Vec::new();
     let outside = graph.tensors.iter().zip(&plan.stored);
@@ -105,8 +106,8 @@ pub fn solution_text(graph: &Graph, plan: &GraphPlan, file: &str) -> String {
     format!("{} (graph, {file})\n{}", graph.name, lines_text(&lines))
 }
 
-/// Proof of the plan as text: `proven least`, or the lower bound in bytes and the gap between cost and bound in percent
-/// of the cost.
+/// Text on the proof of a plan: `proven least` if the cost equals the lower bound. Otherwise it has the lower bound in
+/// bytes, and the difference between cost and bound in percent of the cost.
 fn proof(plan: &GraphPlan) -> String {
     if plan.is_optimal() {
         return "proven least".to_owned();

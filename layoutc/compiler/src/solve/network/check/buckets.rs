@@ -1,4 +1,4 @@
-//! Second execution of a proof's bucket elimination by the checker, without the solver's code.
+//! Second execution of the bucket elimination in a proof. The checker executes it without the solver's code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::super::proof::{Bucket, BucketGroup, ProofPart};
 use super::ProofError;
 use super::tables::{CostTable, PartAssignment, clamp_cost};
 
-/// Cost tables that the elimination of one variable consumes and produces.
+/// Elimination of one variable: the cost tables that it consumes (`gone`), and those that it produces (`made`).
 #[derive(Debug, Default)]
 pub(super) struct EliminationStep {
     pub(super) gone: Vec<CostTable>,
@@ -17,9 +17,9 @@ pub(super) struct EliminationStep {
     pub(super) size: usize,
 }
 
-/// Elimination steps of the part at position `number` of a proof, executed again with at most `limits.table` produced
-/// entries. The index of a step is the position of its variable in the part; the variable eliminated last has position
-/// 0.
+/// Elimination steps of the subproblem at position `number` of a proof. The index of a step is the position of its
+/// variable in the subproblem, where the variable eliminated last has position 0. [`ProofError::Limits`] if the steps
+/// produce more than `limits.table` entries.
 pub(super) fn rebuild_tables(
     parts: &mut PartAssignment<'_>,
     number: usize,
@@ -74,9 +74,9 @@ fn shifts_cancel(bucket: &Bucket, size: usize) -> bool {
     sums.iter().all(|&sum| sum == 0)
 }
 
-/// Table `number` of one bucket group: minimum over the `size` values of the variable at position `place` of the sum of
-/// `members` plus the group's shift, for all values of the remaining variables. Subtracts its number of entries from
-/// `room`; [`ProofError::Limits`] if `room` is smaller.
+/// Table that the group `group` produces when the variable at position `place`, which has `size` values, is eliminated.
+/// An entry is the minimum over these values of the sum of `members` plus the group's shift. The number of entries is
+/// subtracted from `room`; [`ProofError::Limits`] if it is greater. `number` is the number of the table in errors.
 fn least(
     members: &[CostTable],
     group: &BucketGroup,
@@ -107,7 +107,7 @@ fn least(
                 let cost = member.at(&values);
                 sum = sum.filter(|_| cost != INFINITE).map(|sum| sum + i128::from(cost));
             }
-            // A sum above all finite costs is forbidden, whatever the shift.
+            // A sum above all finite costs is infinite, whatever the shift.
             let shift = i128::from(group.shift.get(value).copied().unwrap_or(0));
             let sum = sum.filter(|&sum| sum <= i128::from(LARGEST)).map(|sum| sum + shift);
             best = best.min(clamp_cost(sum).ok_or(ProofError::Negative { table: number })?);
@@ -123,8 +123,8 @@ fn put(values: &mut [usize], place: usize, value: usize) {
     }
 }
 
-/// Sum of the consumed tables minus the sum of the produced tables of a step; `values` holds the values of the
-/// variables at positions 0, 1, … of the part. `None` if a table is infinite there.
+/// Sum of the entries at `values` of the tables that a step consumes, minus the sum for the tables that it produces.
+/// `values[p]` is the value of the variable at position `p` of the subproblem. `None` if an entry is infinite.
 pub(super) fn difference(step: &EliminationStep, values: &[usize]) -> Option<i128> {
     let mut sum = 0i128;
     for table in &step.gone {

@@ -4,8 +4,8 @@ use super::super::data::{Cost, CostNetwork, INFINITE, PairCosts};
 use super::super::proof::DroppedValue;
 use super::ProofError;
 
-/// Checks all dropped values of a proof, in order: each must be forbidden or dominated. Returns the remaining values of
-/// each variable, ascending; [`ProofError::Dropped`] for the first value that fails.
+/// Checks the dropped values of a proof, in order: each must be forbidden or dominated. Returns the remaining values of
+/// each variable, ascending. An error [`ProofError::Dropped`] for the first value that fails.
 pub(super) fn check_drops(
     network: &CostNetwork,
     drops: &[DroppedValue],
@@ -63,8 +63,8 @@ fn justified(
     }
 }
 
-/// Costs of the pair for one value of `variable`, with each remaining value (`left`) of the pair's other variable, in
-/// ascending order of those values.
+/// Costs of the pair for the value `value` of `variable`: one for each remaining value of the pair's other variable, in
+/// ascending order of these values. `left` holds the remaining values of all variables.
 fn row(pair: &PairCosts, variable: usize, value: usize, left: &[Vec<usize>]) -> Vec<Cost> {
     let width = pair.width.max(1);
     let place = |other: &usize| {

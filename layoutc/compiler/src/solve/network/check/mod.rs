@@ -1,5 +1,5 @@
-//! Checker of proofs, in exact integers. No cost in the proof is trusted; the checker shares the network's data types
-//! with the solver, but no code.
+//! Checker of proofs, in exact integers. It trusts no cost in the proof. It shares the data types of the network with
+//! the solver, but no code.
 //!
 //! Correctness of a proof that passes:
 //!
@@ -42,7 +42,8 @@ pub enum ProofError {
         /// Position of the dropped value in `BoundProof::drops`.
         step: usize,
     },
-    /// A message goes to a variable that is not in its pair or not in the part, has the wrong length, or names no pair.
+    /// A message is malformed: it names no pair, or has the wrong length. Or it shifts costs to a variable that is not
+    /// in its pair, or not in the subproblem.
     #[error("message {step} has an invalid target or length")]
     Message {
         /// Position of the message in `ProofPart::messages`.
@@ -54,15 +55,15 @@ pub enum ProofError {
         /// Number of the table, as defined at `ProofPart`.
         table: usize,
     },
-    /// A variable with several remaining values is in no part or in two parts, or a variable with a single value is in
-    /// a part.
+    /// A variable with several remaining values is in no subproblem or in two, or a variable with a single value is in
+    /// a subproblem.
     #[error("variable {variable} is not in exactly one part")]
     Variable {
-        /// Number of the variable that is in no part or in the wrong one, as at `Bucket::variable`.
+        /// Number of the variable, as at `Bucket::variable`.
         variable: usize,
     },
-    /// A group of a bucket names a table that does not exist, was consumed before, lacks the bucket's variable, or
-    /// belongs to another part; or a pair connects two parts.
+    /// A group of a bucket names a table that it cannot use: the table does not exist, was consumed before, lacks the
+    /// bucket's variable, or belongs to another subproblem. Or a pair connects two subproblems.
     #[error("invalid use of table {table}")]
     Table {
         /// Number of the table, as defined at `ProofPart`.
@@ -80,26 +81,27 @@ pub enum ProofError {
         /// Number of the bucket's variable, as at `Bucket::variable`.
         variable: usize,
     },
-    /// The stated bound of a part is greater than the bound that its tables prove.
+    /// The stated bound of a subproblem is greater than the bound that its tables prove.
     #[error("part {part} does not prove its bound")]
     PartBound {
-        /// Position of the part in the proof.
+        /// Position of the subproblem's proof in `BoundProof::parts`.
         part: usize,
     },
-    /// The bound of the solution differs from the sum of the parts' bounds.
+    /// The bound of the solution differs from the sum of the subproblems' bounds and of the cost outside of them.
     #[error("the parts prove a bound of {found}")]
     Bound {
-        /// Sum of the parts' bounds.
+        /// Sum of the subproblems' bounds and of the cost outside of them.
         found: Cost,
     },
-    /// The groups of a part produce tables with more than `SolverLimits::table` entries in addition to the part's own,
-    /// or more prefixes cost less than a part's bound than `ProofPart::nodes` or `SolverLimits::nodes` states.
+    /// The proof exceeds a limit. Either the groups of a subproblem produce tables with more than `SolverLimits::table`
+    /// entries in total. Or more prefixes cost less than a subproblem's bound than `ProofPart::nodes` or
+    /// `SolverLimits::nodes` allows.
     #[error("checking the proof exceeds its limits")]
     Limits,
 }
 
 /// Checks a solution and its proof: the values have the stated cost, and no assignment costs less than the bound.
-/// `limits` must be at least those of the solver run; the check takes at most the solver's work.
+/// `limits` must be at least those of the solver's run. The check does no more work than the solver.
 ///
 /// For the network in the example of [`CostNetwork`], values `[1, 0]` with cost and bound 8 pass; 9 instead of 8 fails
 /// with [`ProofError::Cost`] or [`ProofError::PartBound`].

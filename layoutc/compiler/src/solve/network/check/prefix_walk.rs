@@ -1,15 +1,17 @@
-//! Enumeration of the prefixes of a part whose cost is less than the part's bound.
+//! Enumeration of the prefixes of a subproblem whose cost is less than the subproblem's bound.
 
 use super::super::data::{INFINITE, LARGEST};
 use super::super::proof::ProofPart;
 use super::ProofError;
 use super::buckets::{EliminationStep, difference};
 
-/// Checks the bound of part `number`: no prefix (values of positions 0, 1, …) that costs less than the bound includes
-/// the last position whose bucket has several groups, after which costs are exact. `nodes` limits the number of cheaper
-/// prefixes in this part and all later ones; returns `nodes` minus `part.nodes`.
+/// Checks the bound of the subproblem at position `number` in the proof, by a search over prefixes. A prefix is a list
+/// of values of the variables at positions 0, 1, …; its cost never exceeds that of a longer one. The cost is exact once
+/// the prefix includes the last position whose bucket has several groups. So the bound holds if no prefix of this
+/// length costs less; otherwise the result is [`ProofError::PartBound`].
 ///
-/// Depth-first, with one value and one cost per level.
+/// `nodes` limits the number of prefixes that cost less than their bounds, in this subproblem and all later ones.
+/// Returns `nodes` minus `part.nodes`. The search is depth-first and stores one value and one cost per position.
 pub(super) fn walk(
     steps: &[EliminationStep],
     number: usize,

@@ -1,4 +1,4 @@
-//! Dense cost tables of the checker, over the remaining values of a part's variables.
+//! Dense cost tables of the checker, over the remaining values of a subproblem's variables.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use super::super::data::{Cost, CostNetwork, INFINITE, LARGEST};
 use super::super::proof::{BoundProof, ProofPart};
 use super::ProofError;
 
-/// Cost table over variables of a part, each given by its position in the part. The variable eliminated last has
-/// position 0.
+/// Cost table over variables of a subproblem, each given by its position in the subproblem. The variable that is
+/// eliminated last has position 0.
 #[derive(Debug, Clone)]
 pub(super) struct CostTable {
     /// Position and number of values of each variable of the table, in ascending order of the position.
@@ -17,7 +17,8 @@ pub(super) struct CostTable {
 }
 
 impl CostTable {
-    /// Cost at `values`, which holds the value of each position of the part; missing values count as 0.
+    /// Cost of the table's entry for `values`: `values[p]` is the value of the variable at position `p` of the
+    /// subproblem. Positions outside the table are ignored, and missing values are 0.
     pub(super) fn at(&self, values: &[usize]) -> Cost {
         let mut index = 0usize;
         for &(place, extent) in &self.axes {
@@ -27,8 +28,9 @@ impl CostTable {
     }
 }
 
-/// Cost in a table for an exact sum: [`INFINITE`] for `None` and above [`LARGEST`], as no assignment of finite cost
-/// contains such an entry. `None` for a negative sum.
+/// Table entry for an exact sum of costs; `None` as argument stands for an infinite sum. The entry is [`INFINITE`] for
+/// an infinite sum and for one above [`LARGEST`], which no assignment of finite cost contains. The result is `None` for
+/// a negative sum.
 pub(super) fn clamp_cost(cost: Option<i128>) -> Option<Cost> {
     match cost {
         None => Some(INFINITE),
@@ -37,24 +39,25 @@ pub(super) fn clamp_cost(cost: Option<i128>) -> Option<Cost> {
     }
 }
 
-/// Part and position of each variable of a network, and part of each pair, in a proof.
+/// Assignment of the variables and pairs of a network to the subproblems of a proof.
 pub(super) struct PartAssignment<'a> {
     network: &'a CostNetwork,
     pub(super) left: &'a [Vec<usize>],
-    /// Part and position in the part of each variable, by the variable's number; `None` for a variable with a single
-    /// value.
+    /// Pairs (subproblem, position), by the number of the variable: the position in the proof of the subproblem that
+    /// contains it, and its position in the subproblem. `None` for a variable with a single value.
     places: Vec<Option<(usize, usize)>>,
-    /// Part that contains each pair, by the pair's number; `None` if both variables have a single value.
+    /// Position in the proof of the subproblem that contains each pair, by the pair's number; `None` if both variables
+    /// of the pair have a single value.
     pairs: Vec<Option<usize>>,
-    /// Cost that no part contains: the constant of the network, and the costs of variables with a single value and of
-    /// the pairs among them.
+    /// Cost outside of all subproblems: the network's constant, the costs of variables with a single value, and the
+    /// costs of pairs of such variables.
     pub(super) closed: Cost,
 }
 
 impl<'a> PartAssignment<'a> {
-    /// Assigns the network's variables and pairs to the parts of `proof`; `left` holds the remaining values of each
-    /// variable. [`ProofError::Variable`] for a variable in the wrong number of parts, [`ProofError::Table`] for a pair
-    /// between two parts.
+    /// Assigns the network's variables and pairs to the subproblems of `proof`; `left` holds the remaining values of
+    /// each variable. [`ProofError::Variable`] for a variable in the wrong number of subproblems,
+    /// [`ProofError::Table`] for a pair between two subproblems.
     pub(super) fn new(
         network: &'a CostNetwork,
         left: &'a [Vec<usize>],
@@ -100,14 +103,14 @@ impl<'a> PartAssignment<'a> {
         Ok(parts)
     }
 
-    /// Number of a variable that has several remaining values but is in no part; `None` if there is none.
+    /// Number of a variable that has several remaining values but is in no subproblem; `None` if there is none.
     pub(super) fn missing(&self) -> Option<usize> {
         let mut variables = self.left.iter().zip(&self.places);
         variables.position(|(values, place)| values.len() > 1 && place.is_none())
     }
 
-    /// Number of tables of the network: one per variable and one per pair. Tables that a part produces are numbered
-    /// from here.
+    /// Number of tables of the network: one per variable and one per pair. The tables that a subproblem produces are
+    /// numbered from this number on.
     pub(super) fn network_tables(&self) -> usize {
         self.left.len() + self.pairs.len()
     }
@@ -140,8 +143,8 @@ impl<'a> PartAssignment<'a> {
         table
     }
 
-    /// Cost tables of part `number` after its messages, by table number: the unary costs of its variables, and its
-    /// pairs.
+    /// Cost tables of the subproblem at position `number` in the proof, by table number: the unary costs of its
+    /// variables, and the costs of its pairs. The messages of the proof are applied to them.
     pub(super) fn tables(
         &self,
         number: usize,
@@ -209,8 +212,8 @@ impl<'a> PartAssignment<'a> {
         self.costs(number, &[pair.first, pair.second], sums.map(|(a, b)| entry(a, b)))
     }
 
-    /// Table `number` over those of `variables` that are in a part. `sums` are its exact entries in row-major order,
-    /// `None` for infinite; a negative entry is an error.
+    /// Cost table over those of `variables` that belong to a subproblem. `sums` are its exact entries in row-major
+    /// order, `None` for an infinite one. A negative entry is an error that names the table by `number`.
     fn costs(
         &self,
         number: usize,

@@ -65,7 +65,7 @@ fn a_bound_that_is_raised_by_one_is_refused() {
         true
     };
     assert!(refused(change, |wrong| matches!(wrong, ProofError::Bound { .. })) > 300);
-    // A part with a bound greater than it proves, and room for more prefixes.
+    // A subproblem with a bound greater than its tables prove, and room for more prefixes.
     let change = |s: &mut Solution| {
         s.proof.parts.first_mut().is_some_and(|part| {
             part.bound += 1;
