@@ -109,7 +109,7 @@ fn window_elements_have_the_offsets_of_the_source_elements() {
                 }
                 Err(FinishError::Injectivity(InjectivityError::NotInjective { .. })) => {
                     assert!(shared, "{text}");
-                    view.finish_shared(64).unwrap()
+                    view.finish_overlapping(64).unwrap()
                 }
                 Err(error) => panic!("{text} of {layout}: {error}"),
             };
@@ -327,7 +327,7 @@ fn random_windows_agree_with_enumeration_or_are_refused() {
             Err(FinishError::Injectivity(InjectivityError::NotInjective { .. })) => {
                 assert!(!distinct, "{what}");
                 shared += 1;
-                view.finish_shared(64).unwrap()
+                view.finish_overlapping(64).unwrap()
             }
             Err(error) => panic!("{what}: {error}"),
         };

@@ -34,7 +34,7 @@ const FLAGS: &[&str] = &[
     "-Werror",
 ];
 
-/// Layout of the original fault: its conversion goes by index functions.
+/// Layout of the original fault: its conversion copies single elements.
 const TURNED: &str = r#"
 tensor rows dtype=f32 { shape { n 3; c 5 } }
 tensor turned dtype=f32 {
@@ -110,7 +110,7 @@ fn driver(manifest: &Manifest, size: i64) -> String {
         .unwrap();
     }
     for convert in &manifest.converts {
-        let (from, to) = (&manifest.tensors[convert.from], &manifest.tensors[convert.to]);
+        let [from, to] = crate::common::positions(convert).map(|k| &manifest.tensors[k]);
         let (args, numbers) = (args(to), numbers(to));
         status += 1;
         let (from, to) = (&from.name, &to.name);

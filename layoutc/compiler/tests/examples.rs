@@ -54,11 +54,13 @@ fn run(example: &str, stem: &str) {
         .converts
         .iter()
         .map(|convert| {
-            let (from, to) = (&manifest.tensors[convert.from], &manifest.tensors[convert.to]);
-            let name = format!("{prefix}{}_to_{}", from.name, to.name);
-            let symbols = vec![SIZE; from.layout.symbols().len().max(to.layout.symbols().len())];
-            let picks = element_slots::source_positions(convert, from, to, &symbols);
-            (position[convert.from].unwrap(), position[convert.to].unwrap(), name, picks)
+            let [from, to] = crate::common::positions(convert);
+            let [source, target] = [from, to].map(|k| &manifest.tensors[k]);
+            let name = format!("{prefix}{}_to_{}", source.name, target.name);
+            let symbols = [source, target].map(|tensor| tensor.layout.symbols().len());
+            let symbols = vec![SIZE; symbols[0].max(symbols[1])];
+            let picks = element_slots::source_positions(convert, source, target, &symbols);
+            (position[from].unwrap(), position[to].unwrap(), name, picks)
         })
         .collect();
     let elements: Vec<_> = picks.iter().map(|(.., picks)| |k: usize| picks[k]).collect();

@@ -4,6 +4,7 @@
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_compiler::base::dtype::Scalar;
 use layoutc_compiler::config::Config;
+use layoutc_compiler::model::TensorRef;
 use layoutc_compiler::model::compute::{
     Arithmetic, BufferRef, ElementRead, KernelInstance, LoopStep, MathFunction, Reduction,
     Statement, TypedExpr, TypedExprKind,
@@ -75,7 +76,14 @@ fn convolution_has_reduction_axes_and_boundary_guards() {
     assert_eq!((compute.name.as_str(), compute.kernel.as_str()), ("conv_a", "conv"));
     let operands: Vec<_> =
         compute.operands.iter().map(|o| (o.name.as_str(), o.tensor, o.is_written)).collect();
-    assert_eq!(operands, [("A", 0, false), ("W", 1, false), ("B", 2, true)]);
+    assert_eq!(
+        operands,
+        [
+            ("A", TensorRef::Tensor(0), false),
+            ("W", TensorRef::Tensor(1), false),
+            ("B", TensorRef::Tensor(2), true)
+        ]
+    );
     let [statement] = compute.statements.as_slice() else { panic!("one statement") };
     assert_eq!(statement.target, BufferRef::Operand(2));
     assert_eq!(statement.written_axes, 4);

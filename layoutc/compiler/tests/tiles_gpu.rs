@@ -65,14 +65,11 @@ pub(crate) fn run_with(
             .converts
             .iter()
             .map(|convert| {
-                let (from, to) = (&checked.tensors[convert.from], &checked.tensors[convert.to]);
-                let name = format!("{}_to_{}", from.name, to.name);
-                (
-                    convert.from,
-                    convert.to,
-                    name,
-                    element_slots::source_positions(convert, from, to, symbols),
-                )
+                let [from, to] = crate::common::positions(convert);
+                let [source, target] = [from, to].map(|k| &checked.tensors[k]);
+                let name = format!("{}_to_{}", source.name, target.name);
+                let picks = element_slots::source_positions(convert, source, target, symbols);
+                (from, to, name, picks)
             })
             .collect();
         let elements: Vec<_> = picks.iter().map(|(.., picks)| |k: usize| picks[k]).collect();

@@ -15,26 +15,26 @@ use crate::normal_form::memo::MemoizedFacts;
 use crate::normal_form::simplify::Facts;
 use crate::prove::check::{self, Certificate, CertificateError, ClaimTargets};
 use crate::prove::{
-    Claim, Executor, InjectivityError, InjectivityProof, ProverLevel, components, prove, solve_axes,
+    Claim, Executor, InjectivityError, InjectivityProof, ProverSet, components, prove, solve_axes,
 };
 use crate::symbol::{Axis, Symbol};
 
-/// Error from completing a layout.
+/// Error of [`LayoutBuilder::finish`], which places a layout in memory and proves it injective.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FinishError {
-    /// The placement of the layout in memory is invalid, for example too large.
+    /// The layout cannot be placed in memory, for example because its size exceeds 64 bits.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// The layout is not proven injective.
     #[error(transparent)]
     Injectivity(#[from] InjectivityError),
-    /// An expression is too large, or a value is out of range.
+    /// An expression of the layout, such as an index or a stride, is too large, or a value overflows.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
-/// Claim to be proven: the tuple of the indices `targets` is injective over the elements, and index `k` is in
-/// `0..slots[k]`.
+/// Claim to be proven about a layout: any two elements have different values of at least one target in `targets`, and
+/// the value of target `k` is in `0..slots[k]`. `composed` contains the targets without simplification.
 pub(super) struct InjectivityClaim {
     /// True if the only target is the offset; otherwise the targets are the storage indices.
     pub(super) is_offset: bool,
@@ -57,7 +57,7 @@ impl LayoutBuilder {
     /// `alignment_bytes`; `executor` runs enumerations, for example in parallel.
     ///
     /// # Errors
-    /// [`FinishError`].
+    /// [`FinishError`] if the layout cannot be placed in memory, or is not proven injective.
     pub fn finish(
         self,
         alignment_bytes: u64,
@@ -73,11 +73,11 @@ impl LayoutBuilder {
         let place = (alignment_bytes, &placement, &claimed);
         // The checker knows fewer rules than the provers, so weaker provers are tried in turn; it can follow any
         // enumeration.
-        for level in [ProverLevel::All, ProverLevel::Sums, ProverLevel::Elimination] {
+        for level in [ProverSet::All, ProverSet::Sums, ProverSet::Elimination] {
             if self.domain.is_some() {
                 break;
             }
-            if level == ProverLevel::Elimination && self.symbols.is_empty() {
+            if level == ProverSet::Elimination && self.symbols.is_empty() {
                 continue;
             }
             let proven = self.prove(&claimed, level, executor)?;
@@ -91,24 +91,24 @@ impl LayoutBuilder {
                 assembled => return assembled,
             }
         }
-        let proven = self.prove(&claimed, ProverLevel::EnumerationOnly, executor)?;
+        let proven = self.prove(&claimed, ProverSet::EnumerationOnly, executor)?;
         self.assemble(place, physical_elements, &proven, executor)
     }
 
-    /// Technique that proves the layout injective, found without deriving an inverse or checking the proof. `executor`
-    /// runs enumerations.
+    /// Technique by which the layout is proven injective. In contrast to [`Self::finish`], no inverse is derived, and
+    /// the proof is not checked. `executor` runs enumerations.
     ///
     /// # Errors
     /// [`FinishError`].
     pub fn proof(&self, executor: &dyn Executor) -> Result<ProofMethod, FinishError> {
         let claimed = self.claim(&self.placement()?)?;
-        Ok(self.prove(&claimed, ProverLevel::All, executor)?.proof)
+        Ok(self.prove(&claimed, ProverSet::All, executor)?.proof)
     }
 
     fn prove(
         &self,
         claimed: &InjectivityClaim,
-        level: ProverLevel,
+        level: ProverSet,
         executor: &dyn Executor,
     ) -> Result<InjectivityProof, InjectivityError> {
         let claim = Claim {
@@ -122,8 +122,8 @@ impl LayoutBuilder {
         prove(claim, level, executor)
     }
 
-    /// True if the layout without its domain is proven injective without enumeration, component by component (a
-    /// component is a set of axes that shares no target with other axes).
+    /// True if every component of the layout without its domain is proven injective without enumeration. A component is
+    /// a set of logical axes that shares no target with other axes.
     pub(super) fn is_proven_without_enumeration(&self) -> Result<bool, FinishError> {
         let claimed = self.claim(&self.placement()?)?;
         let extents = extents_of(&self.logical);
@@ -143,10 +143,10 @@ impl LayoutBuilder {
         Ok(true)
     }
 
-    /// Number of slots of the layout, over symbols, if it were finished in its current state.
+    /// Number of slots of the layout in its current state, including all padding, as an expression over symbols.
     ///
     /// # Errors
-    /// [`BuildError::Size`] if the number does not fit 64 bits.
+    /// [`BuildError::Expr`] if an expression is too large, or a constant overflows.
     pub fn slots(&self) -> Result<Expr, BuildError> {
         self.physical_elements(&self.placement()?)
     }
@@ -158,9 +158,9 @@ impl LayoutBuilder {
         physical::place(&self.storage, &self.separators, &first, &self.demands, &self.facts)
     }
 
-    /// Offset and alignment of the first element. `offset` is the offset of any element over `Var::Axis`. `None` if no
-    /// alignment is requested, or the layout is a window of another layout; an error if the alignment is not proven for
-    /// all values of the symbols.
+    /// Alignment of the first element, which has the offset `offset` at the logical index 0; `offset` is the offset of
+    /// any element over `Var::Axis`. `None` if no alignment is requested, or if the layout is a window of another
+    /// layout. [`InjectivityError::Unproven`] if the alignment is not proven for all values of the symbols.
     fn origin(&self, offset: &Expr) -> Result<Option<AlignedOrigin>, FinishError> {
         let bytes = self.demands.origin;
         if bytes == 0 || self.demands.lead.is_some() {
@@ -193,8 +193,9 @@ impl LayoutBuilder {
         Ok(self.facts.simplify(&Expr::binary(BinOp::Mul, extent, pitch)?)?)
     }
 
-    /// Injectivity claim of the layout: about its offset if it has explicit strides that are not proven to nest (see
-    /// `nested_storage_order`), otherwise about its storage indices.
+    /// Claim from which the injectivity of the layout follows. Its targets are the storage indices if the layout has no
+    /// explicit strides, or if `nested_storage_order` returns an order of these. Otherwise, the offset is the only
+    /// target.
     fn claim(&self, placement: &MemoryPlacement) -> Result<InjectivityClaim, BuildError> {
         if self.demands.strides.is_none() || self.nested_storage_order(placement)?.is_some() {
             return Ok(InjectivityClaim {
@@ -256,7 +257,7 @@ impl LayoutBuilder {
             digits: proven.digits.as_ref(),
             targets: if claimed.is_offset { ClaimTargets::Offset } else { ClaimTargets::Storage },
         };
-        let digits = proven.digits.clone().filter(is_plain).filter(|_| proven.is_read);
+        let digits = proven.digits.clone().filter(is_plain).filter(|_| proven.targets_are_sums);
         let strided = claimed.is_offset;
         let origin = self.origin(&offset)?;
         let alignment_bytes = alignment_bytes.max(origin.as_ref().map_or(1, |o| o.alignment_bytes));
@@ -300,9 +301,9 @@ impl LayoutBuilder {
         }
     }
 
-    /// Physical indices, offset and strides of the elements under a placement. `groups` are the position ranges of the
-    /// storage axes of each physical axis. The physical indices are simplified if `simplified` is true; otherwise they
-    /// are sums of the simplified storage indices times their strides.
+    /// Physical indices, offset and strides of the elements under a placement. `groups[g]` is the range of positions of
+    /// the storage axes that form physical axis `g`. The physical indices are simplified if `simplified` is true;
+    /// otherwise they are sums of the simplified storage indices times their strides.
     fn addresses(
         &self,
         placement: &MemoryPlacement,
@@ -321,7 +322,7 @@ impl LayoutBuilder {
             composed_physical.push(plus(&weighted(&slice(&self.composed), &strides)?, lead)?);
         }
         let offset = match (physical_map.as_slice(), placement.pitches.as_slice()) {
-            // The physical index is simplified already.
+            // The offset is the only physical index, of stride 1, which is simplified already.
             ([index], [pitch]) if simplified && pitch.as_const() == Some(1) => index.clone(),
             _ => facts.simplify(&weighted(&physical_map, &placement.pitches)?)?,
         };
@@ -335,11 +336,11 @@ impl LayoutBuilder {
     }
 
     /// Completes a read-only view, in which elements may share slots, without a proof. The base address is aligned to
-    /// `alignment_bytes`. The layout has no inverse and no domain, and its verdict is [`Verdict::Padded`].
+    /// `alignment_bytes`. The layout has no inverse and no domain, and its verdict is [`Verdict::Broadcast`].
     ///
     /// # Errors
     /// [`FinishError::Build`] and [`FinishError::Expr`].
-    pub fn finish_shared(self, alignment_bytes: u64) -> Result<Layout, FinishError> {
+    pub fn finish_overlapping(self, alignment_bytes: u64) -> Result<Layout, FinishError> {
         let placement = self.placement()?;
         let physical_elements = self.physical_elements(&placement)?;
         let claimed = self.claim(&placement)?;
@@ -367,7 +368,7 @@ impl LayoutBuilder {
             offset,
             inverse: None,
             valid: None,
-            verdict: Verdict::Padded,
+            verdict: Verdict::Broadcast,
             proof: ProofMethod::Digits,
             digits: digits.filter(is_plain),
             digit_targets: if strided { DigitTargets::Offset } else { DigitTargets::Storage },

@@ -33,28 +33,33 @@ pub enum Verdict {
     Bijective,
     /// No two elements share a slot, and some slots hold no element (padding).
     Padded,
+    /// Several elements may share a slot: a read-only view that repeats elements of its base.
+    Broadcast,
 }
 
 impl Verdict {
-    /// Name of the verdict: `bijective` or `padded`.
+    /// Name of the verdict: `bijective`, `padded` or `broadcast`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Bijective => "bijective",
             Self::Padded => "padded",
+            Self::Broadcast => "broadcast",
         }
     }
 }
 
-/// Proof technique that established a verdict.
+/// Proof technique that established the verdict of a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProofMethod {
-    /// Mixed-radix normal form: every axis index is a weighted sum of digits, and the storage indices determine all
-    /// digits.
+    /// Mixed-radix normal form: every axis index is a weighted sum of digits, and the targets of the proof (see
+    /// [`DigitTargets`]) determine all digits. Also elimination, which solves for the axis indices where weights or
+    /// divisors of the targets contain symbols, and layouts without elements.
     Digits,
     /// Mixed-radix normal form, with linear algebra over `GF(2)` for bits that are combined by XOR, such as those of
     /// a swizzle.
     Gf2,
-    /// Enumeration of all index tuples of at least one set of axes that shares no storage index with other axes.
+    /// Enumeration of all index tuples of one or more components of the layout. A component is a set of axes that
+    /// shares no storage index with other axes; further components may be proven by digits.
     Enumeration,
 }
 
@@ -68,8 +73,8 @@ impl ProofMethod {
         }
     }
 
-    /// Technique to report for a proof that uses `self` and `other`: `Enumeration` if one of them is, otherwise
-    /// `Gf2` if one of them is, otherwise `Digits`.
+    /// Technique to report for a proof that combines parts proven by `self` and `other`: `Enumeration` if one of the
+    /// two is, otherwise `Gf2` if one of the two is, otherwise `Digits`.
     pub(crate) fn with(self, other: Self) -> Self {
         match (self, other) {
             (Self::Enumeration, _) | (_, Self::Enumeration) => Self::Enumeration,
@@ -84,8 +89,8 @@ impl ProofMethod {
 pub enum DigitTargets {
     /// The storage indices: one expression per storage axis.
     Storage,
-    /// The offset in the flat buffer alone, for explicit strides that are not proven to nest: the offset must be
-    /// injective, not the storage indices.
+    /// The offset in the flat buffer alone, for a layout with explicit strides: the offset must be injective, not the
+    /// storage indices. Symbolic strides that are proven to nest have the targets [`DigitTargets::Storage`] instead.
     Offset,
 }
 
@@ -103,11 +108,13 @@ pub struct AlignedOrigin {
 
 /// Layout with a proven verdict. Lists are outermost first, and quantities are in elements.
 ///
-/// Layouts are created with a proof by [`Layout::builder`] and [`LayoutBuilder`](crate::builder::LayoutBuilder), and
-/// from proven layouts by methods that preserve the proof: [`permuted`](Self::permuted), [`at_base`](Self::at_base),
-/// [`over_symbols`](Self::over_symbols) and [`of_shards`](Self::of_shards). The one exception is a read-only view,
-/// whose elements may share slots: [`LayoutBuilder::finish_shared`](crate::builder::LayoutBuilder::finish_shared).
-/// Other crates cannot construct layouts, because the fields are private to this crate.
+/// Layouts are created with a proof by [`Layout::builder`] and [`LayoutBuilder`](crate::builder::LayoutBuilder). The
+/// module `builder` alone also restricts a proven layout to a domain (`domain::restricted`) and swizzles it (`swizzle`,
+/// which the checker verifies). Further methods derive layouts from proven ones and preserve the proof:
+/// [`permuted`](Self::permuted), [`at_base`](Self::at_base), [`over_symbols`](Self::over_symbols) and
+/// [`of_shards`](Self::of_shards). The one exception is a read-only view, whose elements may share slots:
+/// [`LayoutBuilder::finish_overlapping`](crate::builder::LayoutBuilder::finish_overlapping). Other crates cannot
+/// construct layouts, because the fields are private to this crate.
 ///
 /// ```
 /// use layoutc_algebra::{Error, Expr, Layout};
@@ -221,13 +228,13 @@ impl Layout {
         self.valid.as_ref()
     }
 
-    /// Verdict of the proof: bijective, or injective with padding. A read-only view whose elements may share slots
-    /// is also [`Verdict::Padded`].
+    /// Verdict of the proof: bijective, or injective with padding. [`Verdict::Broadcast`] without a proof, for a
+    /// read-only view whose elements may share slots.
     pub fn verdict(&self) -> Verdict {
         self.verdict
     }
 
-    /// Proof technique that established the verdict.
+    /// Proof technique that established [`Layout::verdict`].
     pub fn proof(&self) -> ProofMethod {
         self.proof
     }
@@ -238,8 +245,8 @@ impl Layout {
         self.digits.as_ref()
     }
 
-    /// Expressions that [`Layout::digits`] represents as weighted sums of digits: the storage indices, or the
-    /// offset.
+    /// Kind of the expressions that [`Layout::digits`] represents as weighted sums of digits: the storage indices, or
+    /// the offset.
     pub fn digit_targets(&self) -> DigitTargets {
         self.digit_targets
     }

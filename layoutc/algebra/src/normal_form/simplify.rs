@@ -116,7 +116,7 @@ impl Facts {
         self.combine(expr, &|part| self.normalize(part))
     }
 
-    /// Normal form of `expr`, where `form` returns the normal form of an operand of its root.
+    /// Normal form of `expr`, computed from the normal forms of the operands of its root, which `form` returns.
     pub(crate) fn combine(
         &self,
         expr: &Expr,
@@ -229,9 +229,9 @@ impl Facts {
         self.join_digits(quotient.add_owned(&reduced)?)
     }
 
-    /// Quotient `t = rest // divisor` if `t*divisor <= rest < (t+1)*divisor` is proven for all values of the
-    /// variables with one constant `t`; `None` otherwise. Unless all bounds are integers, only `t = 0` and `t = -1`
-    /// are tried.
+    /// Constant quotient `t = rest // divisor`, if one `t` is proven to satisfy `t*divisor <= rest < (t+1)*divisor` for
+    /// all values of the variables; `None` otherwise. If a bound of `rest` or the divisor contains symbols, only
+    /// `t = 0` and `t = -1` are tried.
     fn whole_multiples(&self, rest: &Poly, divisor: &Poly) -> Result<Option<Poly>, ExprError> {
         let range = self.range(rest)?;
         if let (Some(low), Some(high), Some(k)) =
@@ -244,7 +244,7 @@ impl Facts {
         if self.at_least_zero(&range.low)? {
             return Ok(self.at_least_zero(&below)?.then(Poly::zero));
         }
-        // One period below 0.
+        // A `rest` in `-divisor..0` has the quotient -1.
         let is_below = self.at_least_zero(&range.low.add(divisor)?)?
             && self.at_least_zero(&range.high.scale(-1)?.plus(-1)?)?;
         Ok(is_below.then(|| Poly::constant(-1)))
@@ -283,15 +283,21 @@ impl Facts {
             }
         }
         // (g*a + r) // (g*m) = a // m for 0 <= r < g
-        if let Some((g, a, _)) = self.coarser(rest, k)? {
+        if let Some((g, a, _)) = self.common_factor_split(rest, k)? {
             return Ok(Some(self.floor_div(&a, &Poly::constant(k / g))?));
         }
         Ok(None)
     }
 
-    /// Decomposition `(g, a, r)` of `p` with `p = g*a + r` and `0 <= r < g` proven. Candidates for `g` are the common
-    /// divisors `gcd(c, k) > 1` of `k` and a coefficient `c` of `p`, the greatest first; `None` if all fail.
-    fn coarser(&self, p: &Poly, k: i128) -> Result<Option<(i128, Poly, Poly)>, ExprError> {
+    /// Decomposition `(g, a, r)` of the dividend `p` of a division by `k`: `p = g*a + r`, where `g` divides `k` and `r`
+    /// is proven to be in `0..g`. Hence `p // k = a // (k/g)` and `p % k = g * (a % (k/g)) + r`. The candidates for `g`
+    /// are the values `gcd(c, k)` above 1 for the coefficients `c` of `p`, greatest first. `None` if no candidate
+    /// qualifies.
+    fn common_factor_split(
+        &self,
+        p: &Poly,
+        k: i128,
+    ) -> Result<Option<(i128, Poly, Poly)>, ExprError> {
         let mut candidates: Vec<i128> = p
             .terms()
             .filter(|(monomial, _)| !monomial.is_empty())
@@ -327,7 +333,7 @@ impl Facts {
         }
         let (_, rest) = constant_inside(quotient, rest, divisor)?;
         if let Some(k) = divisor.as_constant()
-            && let Some((g, a, r)) = self.coarser(&rest, k)?
+            && let Some((g, a, r)) = self.common_factor_split(&rest, k)?
         {
             let outer = self.modulo(&a, &Poly::constant(k / g))?.scale(g)?;
             return self.join_digits(outer.add_owned(&r)?);
@@ -336,8 +342,8 @@ impl Facts {
     }
 }
 
-/// Dividend and divisor of `p` as one quotient: `(x + a*c, a)` if `p` is `x // a + c` with a constant `c`; `None`
-/// otherwise.
+/// Pair `(dividend, divisor)` if `p` is a single quotient plus a constant: `(x + a*c, a)` for `x // a + c`, which
+/// equals `(x + a*c) // a`. `None` otherwise.
 fn lone_division(p: &Poly) -> Result<Option<(Poly, &Poly)>, ExprError> {
     if let Some((Atom::Op(BinOp::FloorDiv, x, a), constant)) = p.as_atom_plus_constant() {
         return Ok(Some((x.add(&a.scale(constant)?)?, a)));
@@ -345,8 +351,8 @@ fn lone_division(p: &Poly) -> Result<Option<(Poly, &Poly)>, ExprError> {
     Ok(None)
 }
 
-/// Polynomial equal to `p` modulo `k`, without remainders that do not matter: `c * (x % m)` becomes `c * x` if `k`
-/// divides `c*m`.
+/// Polynomial congruent to `p` modulo `k`, without the remainders that the division by `k` makes redundant:
+/// `c * (x % m)` becomes `c * x` if `k` divides `c*m`. With `k` 4, `x % 12` becomes `x`.
 fn drop_inner_mod<'a>(p: &'a Poly, k: &Poly) -> Result<Cow<'a, Poly>, ExprError> {
     let is_mod = |(monomial, _): (&Monomial, _)| matches!(**monomial, [Atom::Op(BinOp::Mod, ..)]);
     if !p.terms().any(is_mod) {
@@ -365,8 +371,8 @@ fn drop_inner_mod<'a>(p: &'a Poly, k: &Poly) -> Result<Cow<'a, Poly>, ExprError>
     Ok(Cow::Owned(out))
 }
 
-/// Pair `(quotient, rest)` of a division, where `rest` is the undivided part of the dividend. If `rest` has a
-/// constant, a positive constant of the quotient moves back into `rest`: `(x + 5) // 2` instead of
+/// Pair `(quotient, rest)` of a division by `divisor`, where `rest` is the undivided part of the dividend. If `rest`
+/// has a constant, a positive constant of the quotient is moved back into `rest`: `(x + 5) // 2` instead of
 /// `(x + 1) // 2 + 2`, so that all digits of `x + 5` have the same dividend.
 fn constant_inside(quotient: Poly, rest: Poly, divisor: &Poly) -> Result<(Poly, Poly), ExprError> {
     // A negative quotient stays outside: `(n + 6) // 7 - 1` is not rewritten to `(n - 1) // 7`.

@@ -1,6 +1,13 @@
 //! Proofs that a map is injective: `prove` turns a `Claim` into an `InjectivityProof` or an [`InjectivityError`].
-//! Each independent component of axes is proven by itself: by digits (including XORs and remainders), by elimination
-//! for symbolic weights, or by exact enumeration.
+//!
+//! The targets of a claim are the index expressions that must be injective as a tuple. Each component of axes, which
+//! shares no target with other axes, is proven by itself. The provers are tried in this order: digits (including XORs
+//! and remainders), elimination (for symbolic weights), exact enumeration. The module `by_enumeration` decides a
+//! component that digits and elimination do not prove. The module `collision` only tries pairs of elements that a
+//! failed digit proof predicts to collide; without a collision it proves nothing.
+//!
+//! The module [`check`] verifies a finished layout independently of the provers. If it rejects a proof, the loop over
+//! `ProverSet` in `builder/finish.rs` tries again with fewer provers.
 
 pub(crate) mod difference_bounds;
 
@@ -14,12 +21,12 @@ use crate::expr::{Expr, ExprError, Var};
 use crate::layout::ProofMethod;
 use crate::normal_form::simplify::Facts;
 
+mod by_enumeration;
 pub mod check;
 mod collision;
 mod decode;
 mod eliminate;
 mod enumerate;
-mod evaluation;
 mod executor;
 mod symbolic_strides;
 
@@ -33,27 +40,27 @@ pub(crate) use symbolic_strides::order;
 /// Reason why a map is not proven injective: a collision, an undecided component, or an error of the proof.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InjectivityError {
-    /// Two elements have equal values of all targets, the index expressions that should be injective as a tuple.
+    /// Two elements have equal values of all targets, so that the targets are not injective as a tuple.
     #[error("elements {first:?} and {second:?} share the slot {target:?}")]
     NotInjective {
-        /// Logical index of one of the two elements.
+        /// Logical index of one of the two elements, one value per logical axis, outermost first.
         first: Vec<i128>,
-        /// Logical index of the other element.
+        /// Logical index of the other element, one value per logical axis, outermost first.
         second: Vec<i128>,
         /// Values of the targets at the two elements, which are equal; one entry per target.
         target: Vec<i128>,
         /// Values of the symbols for which the two elements collide: `symbols[k]` is that of `Var::Symbol(k)`. Empty
         /// if neither extents nor targets contain symbols.
         symbols: Vec<i128>,
-        /// Digits of logical indices that no target contains; empty if the targets could not be decomposed into
-        /// digits, or contain all digits.
+        /// Digits of logical indices that no target contains. Empty if the targets contain all digits, or could not be
+        /// decomposed into digits.
         lost: Vec<UndeterminedDigit>,
         /// Positions of the targets that read an axis of the component in which the elements collide.
         targets: Vec<usize>,
         /// Proof technique that found the collision.
         proof: ProofMethod,
     },
-    /// Injectivity is neither proven nor refuted.
+    /// The injectivity of the targets of one component is neither proven nor refuted.
     #[error("neither proven nor refuted")]
     Unproven {
         /// Positions of the logical axes of the undecided component, a set of axes connected by shared targets.
@@ -62,20 +69,20 @@ pub enum InjectivityError {
         targets: Vec<usize>,
         /// Number of index tuples of the component; `None` if the number depends on a symbol.
         points: Option<i128>,
-        /// Number of combinations of values that the targets of the component can have by their numbers of slots;
-        /// `None` if it depends on a symbol.
+        /// Number of slots of the component: the product of the numbers of values of its targets. `None` if it depends
+        /// on a symbol.
         slots: Option<i128>,
     },
     /// The independent checker, which derives the claims again, rejects the certificate of the proof.
     #[error("invalid certificate: {0}")]
     Certificate(#[from] check::CertificateError),
-    /// An expression is too large, or a value is out of range.
+    /// An expression of the proof is too large, or a value overflows.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
-/// Statement to prove: the tuple of all `targets`, expressions over the logical indices `Var::Axis` and symbols,
-/// differs between any two elements, and `targets[k]` is in `0..slots[k]`.
+/// Statement to prove about the expressions `targets` over the logical indices `Var::Axis` and symbols. The tuple of
+/// all targets differs between any two elements, and `targets[k]` is in `0..slots[k]`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Claim<'a> {
     pub(crate) extents: &'a [Expr],
@@ -93,17 +100,17 @@ pub(crate) struct Claim<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct InjectivityProof {
     pub(crate) proof: ProofMethod,
-    /// Inverse of the map: one logical index per axis, in the order of the axes, over `Var::Storage(k)`, the value of
-    /// the target at position `k`; `None` if proven by enumeration.
+    /// Inverse of the map: one logical index per axis, in the order of the axes, as an expression over
+    /// `Var::Storage(k)`, the value of the target at position `k`. `None` if a component is proven by enumeration.
     pub(crate) inverse: Option<Vec<Expr>>,
     pub(crate) digits: Option<Digits>,
-    /// True if every target is the weighted sum of `digits` that the linear forms in `digits` give; false if a
-    /// component is proven by elimination. Without meaning if `digits` is `None`.
-    pub(crate) is_read: bool,
+    /// True if every target equals its linear form in `digits`, a weighted sum of digits. False if a component is
+    /// proven by elimination. Without meaning if `digits` is `None`.
+    pub(crate) targets_are_sums: bool,
 }
 
-/// Positions of logical axes that are connected by targets or domain conditions, and positions of the targets that
-/// read these axes; each list is ascending. No other target reads an axis of the component.
+/// Set of logical axes that targets or domain conditions connect, and the targets that read these axes, both as
+/// ascending lists of positions. No other target reads an axis of the component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Component {
     pub(crate) axes: Vec<usize>,
@@ -123,8 +130,8 @@ pub(crate) fn conditions_on(axes: &[usize], conditions: &[Expr]) -> Vec<Expr> {
     conditions.iter().filter(|condition| condition.mentions(&is_read)).cloned().collect()
 }
 
-/// Independent components of `axes` logical axes, ordered by their first axis. Axes that a target or a condition in
-/// `within` reads together are in one component; targets that read no axis are in none.
+/// Independent components of the logical axes `0..axes`, ordered by their first axis. Axes that one target or one
+/// condition in `within` reads are in one component. A target that reads no axis is in none.
 pub(crate) fn components(axes: usize, targets: &[Expr], within: &[Expr]) -> Vec<Component> {
     let mut groups: Vec<Component> =
         (0..axes).map(|axis| Component { axes: alloc::vec![axis], targets: Vec::new() }).collect();
@@ -154,7 +161,7 @@ pub(crate) fn components(axes: usize, targets: &[Expr], within: &[Expr]) -> Vec<
 
 /// Set of provers that may be used; each variant allows fewer provers than the variant before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ProverLevel {
+pub(crate) enum ProverSet {
     /// All provers: digits, elimination and enumeration.
     All,
     /// All provers, except proofs by digits that contain derived digits: XORs, quotients or remainders of sums.
@@ -165,12 +172,12 @@ pub(crate) enum ProverLevel {
     EnumerationOnly,
 }
 
-/// Proves that the targets of a claim are injective, with the provers that `level` allows. [`InjectivityError`] with
-/// two colliding elements if they are not, or with the component that remains undecided. `executor` runs and caches
-/// enumerations.
+/// Proves that the targets of a claim are injective, with the provers that `level` allows. `executor` runs and caches
+/// enumerations. [`InjectivityError`] has two colliding elements if the targets are not injective, and the undecided
+/// component if neither is proven.
 pub(crate) fn prove(
     claim: Claim<'_>,
-    level: ProverLevel,
+    level: ProverSet,
     executor: &dyn Executor,
 ) -> Result<InjectivityProof, InjectivityError> {
     let rank = claim.extents.len();
@@ -179,12 +186,12 @@ pub(crate) fn prove(
         targets: alloc::vec![digits::LinearForm::default(); claim.targets.len()],
         ..Digits::default()
     };
-    let (mut proof, mut is_read) = (ProofMethod::Digits, true);
+    let (mut proof, mut targets_are_sums) = (ProofMethod::Digits, true);
     let empty = claim.extents.iter().any(|extent| extent.as_const() == Some(0));
     for component in components(rank, claim.targets, claim.within) {
         match by_digits(claim, &component, level)? {
             DigitProof::Solved { digits: read, decoded, is_sum } => {
-                is_read &= is_sum;
+                targets_are_sums &= is_sum;
                 if read.derived.iter().any(|(_, made)| matches!(made, DerivedDigit::Parity(_))) {
                     proof = proof.with(ProofMethod::Gf2);
                 }
@@ -202,15 +209,15 @@ pub(crate) fn prove(
                     proof: ProofMethod::Digits,
                     inverse,
                     digits: None,
-                    is_read,
+                    targets_are_sums,
                 });
             }
             DigitProof::Undetermined(undecided) => {
-                evaluation::decide(claim, &component, &undecided, executor)?;
+                by_enumeration::decide(claim, &component, &undecided, executor)?;
                 proof = ProofMethod::Enumeration;
             }
             DigitProof::Unreadable => {
-                evaluation::decide(claim, &component, &DecodeFailure::default(), executor)?;
+                by_enumeration::decide(claim, &component, &DecodeFailure::default(), executor)?;
                 proof = ProofMethod::Enumeration;
             }
         }
@@ -222,10 +229,10 @@ pub(crate) fn prove(
             let (axes, targets) = ((0..rank).collect(), (0..claim.targets.len()).collect());
             return Err(InjectivityError::Unproven { axes, targets, points: None, slots: None });
         }
-        return Ok(InjectivityProof { proof, inverse: None, digits: None, is_read });
+        return Ok(InjectivityProof { proof, inverse: None, digits: None, targets_are_sums });
     }
     constant_targets(claim, &mut all)?;
-    Ok(InjectivityProof { proof, inverse: Some(inverse), digits: Some(all), is_read })
+    Ok(InjectivityProof { proof, inverse: Some(inverse), digits: Some(all), targets_are_sums })
 }
 
 enum DigitProof {
@@ -243,12 +250,12 @@ enum DigitProof {
 fn by_digits(
     claim: Claim<'_>,
     component: &Component,
-    level: ProverLevel,
+    level: ProverSet,
 ) -> Result<DigitProof, ExprError> {
-    if level == ProverLevel::EnumerationOnly {
+    if level == ProverSet::EnumerationOnly {
         return Ok(DigitProof::Unreadable);
     }
-    if level == ProverLevel::Elimination {
+    if level == ProverSet::Elimination {
         return by_elimination(claim, component);
     }
     let targets: Vec<Expr> =
@@ -257,7 +264,7 @@ fn by_digits(
     for bits in [BitSplit::AtDivisors, BitSplit::AtBits] {
         let read = digits::read(&component.axes, claim.extents, &targets, claim.facts, bits);
         let read = match read {
-            Ok(Some(read)) if level == ProverLevel::All || read.derived.is_empty() => read,
+            Ok(Some(read)) if level == ProverSet::All || read.derived.is_empty() => read,
             // Overflow disqualifies the digits, not the map: enumeration may still decide.
             Ok(_) | Err(ExprError::Overflow | ExprError::TooLarge) => continue,
             Err(error) => return Err(error),
@@ -277,14 +284,14 @@ fn by_digits(
     }
 }
 
-/// Pairs of logical axis and index, for each axis of a component. The index is an expression over `Var::Storage(k)`,
-/// where `k` is the position of a target in the claim. `None` if no prover other than enumeration determines the
-/// indices.
+/// Pairs `(axis, index)`, one for each axis of a component. `axis` is the position of the logical axis. `index` is an
+/// expression over `Var::Storage(k)`, where `k` is the position of a target in the claim. `None` if neither digits nor
+/// elimination determine the indices.
 pub(crate) fn solve_axes(
     claim: Claim<'_>,
     component: &Component,
 ) -> Result<Option<Vec<(usize, Expr)>>, ExprError> {
-    let DigitProof::Solved { decoded, .. } = by_digits(claim, component, ProverLevel::All)? else {
+    let DigitProof::Solved { decoded, .. } = by_digits(claim, component, ProverSet::All)? else {
         return Ok(None);
     };
     let own = |(axis, index): (usize, Expr)| {

@@ -1,4 +1,5 @@
-//! Summary of a build with one row per tensor: logical and physical shape, verdict of the proof, bytes and padding.
+//! Summary of a build with one row per tensor: the logical and the physical shape, the verdict of the proof, the bytes
+//! and the padding.
 //!
 //! All values come from the JSON objects of `layoutc inspect`, so that the two commands print equal values.
 
@@ -7,7 +8,7 @@ use std::time::Duration;
 use layoutc_compiler::env::CompileStage;
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::model::{Tensor, View};
-use layoutc_compiler::query::inspect::{summary_json, view_verdict};
+use layoutc_compiler::query::inspect::summary_json;
 use layoutc_compiler::solve::{LayoutConversion, SolverOptions, solve};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -34,8 +35,8 @@ pub(crate) struct TensorRow {
     graph: Option<GraphRow>,
 }
 
-/// Values of a solved graph: number of nodes, number of conversions that are not free, cost in bytes, and proven lower
-/// bound of the cost.
+/// Values of a solved graph: its number of nodes, the number of conversions that are not free, the cost in bytes, and
+/// the proven lower bound of the cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct GraphRow {
     nodes: usize,
@@ -64,8 +65,7 @@ impl TensorRow {
 
     /// Row of a view of a tensor.
     pub(crate) fn view(view: &View) -> Self {
-        let verdict = view_verdict(view).to_owned();
-        Self { verdict, view_of: Some(view.of_name.clone()), ..Self::new(&view.tensor) }
+        Self { view_of: Some(view.of_name.clone()), ..Self::new(&view.tensor) }
     }
 
     /// Row of a graph, `None` if the solver finds no plan for it; a diagnostic then reports the reason.
@@ -225,8 +225,8 @@ fn padding(tensor: &Value) -> PaddingAmount {
     }
 }
 
-/// Share of `part` in `all` in percent, rounded down to tenths, such as ` (25.0 %)`; ` (< 0.1 %)` below 0.1 percent,
-/// and if `all` is 0.
+/// Share of `part` in `all` in percent, rounded down to tenths, as text with a leading space: ` (25.0 %)`. A share
+/// below 0.1 percent is ` (< 0.1 %)`, and so is any share if `all` is 0.
 fn percent(part: u64, all: u64) -> String {
     let tenths = (u128::from(part) * 1000).checked_div(u128::from(all)).unwrap_or(0);
     match tenths {
@@ -287,8 +287,8 @@ pub(crate) fn table(rows: &[TensorRow]) -> String {
     out
 }
 
-/// Counts of the outputs by status as text: `1 written, 2 unchanged`. Statuses without an output are left out, except
-/// in `0 written` if there are no outputs.
+/// Counts of the outputs by status as text: `1 written, 2 unchanged`. A status without outputs is omitted. If there are
+/// no outputs, the text is `0 written`.
 pub(crate) fn counts(outputs: &OutputSummary) -> String {
     let mut parts = Vec::new();
     for status in [OutputStatus::Written, OutputStatus::Unchanged, OutputStatus::Removed] {
@@ -300,7 +300,7 @@ pub(crate) fn counts(outputs: &OutputSummary) -> String {
     parts.join(", ")
 }
 
-/// Duration in milliseconds, rounded to microseconds.
+/// Duration in milliseconds, rounded to the nearest multiple of 0.001.
 pub(super) fn ms(took: Duration) -> f64 {
     (took.as_secs_f64() * 1e6).round() / 1e3
 }
@@ -311,8 +311,8 @@ pub(crate) fn stages_text(stages: &[(&str, Duration)]) -> String {
     stages.iter().map(stage).collect::<Vec<_>>().join(", ")
 }
 
-/// Table with the duration of each stage and its share of `total`, then with the summed time of the tasks in `spans` of
-/// each kind over all threads, and their number.
+/// Table of durations. First one line per stage, with its duration and its share of `total`. Then one line per kind of
+/// task in `spans`, with the time of these tasks summed over all threads, and their number.
 pub(crate) fn stages_table(
     stages: &[(&str, Duration)],
     spans: &[WorkSpan],

@@ -22,13 +22,15 @@ use super::element::{CoordinateArgError, coordinate, list, one_manifest, symbols
 /// Maximum length in bytes of a line of standard input.
 const LONGEST: usize = 1 << 16;
 
-/// Prints the answer for every coordinate, or a diagnostic if the coordinate is invalid.
+/// Prints the result for each coordinate: its physical index, or the element, or a diagnostic if the coordinate is
+/// invalid.
 pub(crate) fn run(args: &IndexArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let session = CheckSession::open(one_manifest(&args.file)?, console)?;
     let Some(tensor) = tensor_or_view(&session, &args.tensor, console)? else {
         return Ok(CommandOutcome::InputError);
     };
-    let is_shared = |name: &str| session.views().any(|(_, v)| v.is_shared && v.tensor.name == name);
+    let is_shared =
+        |name: &str| session.views().any(|(_, v)| v.is_broadcast() && v.tensor.name == name);
     if args.inverse && is_shared(&args.tensor) {
         let name = &args.tensor;
         let message =
@@ -56,7 +58,7 @@ pub(crate) fn run(args: &IndexArgs, console: &mut Console) -> Result<CommandOutc
     Ok(answers.close(console))
 }
 
-/// Parameters that the queries of all coordinates share.
+/// Parameters that are equal for the queries of all coordinates.
 struct IndexQuery<'a> {
     tensor: &'a Tensor,
     symbols: BTreeMap<String, i128>,
@@ -64,8 +66,9 @@ struct IndexQuery<'a> {
 }
 
 impl IndexQuery<'_> {
-    /// Location of the element with the logical coordinate `text`, or with `inverse` the element at the physical
-    /// coordinate `text` (`padding` if there is none), as one line in `format` without a line end.
+    /// Result for the coordinate `text`, as one line in `format` without a line end. It is the location of the element
+    /// with this logical coordinate. With `inverse`, it is the element at this physical coordinate, or `padding` if
+    /// there is none.
     fn answer(&self, text: &str, format: ReportFormat) -> Result<String, CoordinateArgError> {
         let index = coordinate(text)?;
         let place =
@@ -108,7 +111,7 @@ impl IndexQuery<'_> {
     }
 }
 
-/// Errors of the queries so far. Errors are printed immediately as text, and after all answers as JSON.
+/// Errors of the queries so far. As text, each is printed immediately; as JSON, all are printed after the answers.
 #[derive(Default)]
 struct QueryErrors {
     faults: usize,
@@ -116,8 +119,8 @@ struct QueryErrors {
 }
 
 impl QueryErrors {
-    /// Prints the answer for the coordinate `text`, or its error. `from` is the name (`<stdin>`) and the text that the
-    /// error displays.
+    /// Prints the answer for the coordinate `text`, or its error. `from` is the pair of a name, such as `<stdin>`, and
+    /// a text that a diagnostic displays.
     fn one(
         &mut self,
         asking: &IndexQuery<'_>,
@@ -168,8 +171,9 @@ impl QueryErrors {
     }
 }
 
-/// Calls `visit` with every line of standard input until `visit` returns false. Its arguments are the line, or an error
-/// if the line is too long; the source of diagnostics; and true if no more input is buffered.
+/// Calls `visit` with each line of standard input, until it returns false. The first argument of `visit` is the line,
+/// or an error if the line is too long. The second is the text that a diagnostic displays. The third is true if no
+/// further input is buffered.
 fn each_line(
     mut visit: impl FnMut(Result<&str, CoordinateArgError>, DiagnosticSource<'_>, bool) -> bool,
 ) -> Result<(), CommandError> {

@@ -8,7 +8,7 @@ use layoutc_compiler::model::{Manifest, Tensor, View};
 use layoutc_compiler::plan::cores::Cores;
 use layoutc_compiler::query::inspect::{
     KernelReport, RelayoutReport, ReshardReport, exchanges, kernel_json, kernel_plan, kernel_text,
-    plans, tensor_json, tensor_text, view_json, view_text,
+    plans, tensor_json, tensor_text, view_json, view_plans, view_text,
 };
 use serde_json::{Value, json};
 
@@ -18,11 +18,11 @@ use crate::console::{Console, ReportFormat};
 
 use super::CommandOutcome;
 
-/// Item to print: a tensor, a view or a kernel. The `Option`s are the plans of conversions, resharding and kernel
-/// loops, which are printed with `--plan`.
+/// Item to print: a tensor, a view or a kernel. The fields of type `Option` are plans (of conversions, of resharding,
+/// of the loops of a kernel), which are `Some` with `--plan`.
 enum InspectItem<'a> {
     Tensor(&'a Tensor, Option<(Vec<RelayoutReport>, Vec<ReshardReport>)>),
-    View(&'a View),
+    View(&'a View, Option<Vec<RelayoutReport>>),
     Kernel(&'a Manifest, &'a KernelInstance, Option<KernelReport>),
 }
 
@@ -30,7 +30,7 @@ impl InspectItem<'_> {
     fn name(&self) -> &str {
         match self {
             InspectItem::Tensor(tensor, _) => &tensor.name,
-            InspectItem::View(view) => &view.tensor.name,
+            InspectItem::View(view, _) => &view.tensor.name,
             InspectItem::Kernel(_, compute, _) => &compute.name,
         }
     }
@@ -47,7 +47,13 @@ impl InspectItem<'_> {
                 }
                 object
             }
-            InspectItem::View(view) => view_json(view, file),
+            InspectItem::View(view, plans) => {
+                let mut object = view_json(view, file);
+                if let Some(plans) = plans {
+                    object["plans"] = plans.iter().map(RelayoutReport::json).collect();
+                }
+                object
+            }
             InspectItem::Kernel(manifest, compute, plan) => {
                 kernel_json(manifest, compute, plan.as_ref(), file)
             }
@@ -69,7 +75,14 @@ impl InspectItem<'_> {
                 }
                 text
             }
-            InspectItem::View(view) => view_text(view, file),
+            InspectItem::View(view, plans) => {
+                let mut text = view_text(view, file);
+                for plan in plans.iter().flatten() {
+                    text.push('\n');
+                    text.push_str(&plan.text());
+                }
+                text
+            }
             InspectItem::Kernel(manifest, compute, plan) => {
                 kernel_text(manifest, compute, plan.as_ref(), file)
             }
@@ -77,8 +90,8 @@ impl InspectItem<'_> {
     }
 }
 
-/// Prints the tensors, views and kernels of PATHS, or only those with one of the `names` if that list is not
-/// empty. With `plan`, also prints the plans of conversions and the loops of kernels.
+/// Prints the tensors, views and kernels of PATHS; if `names` is not empty, only those with a name in it. With `plan`,
+/// also prints the plans of conversions and the loops of kernels.
 pub(crate) fn run(
     paths: &[PathBuf],
     names: &[String],
@@ -103,7 +116,14 @@ pub(crate) fn run(
                 let plans = plans.map(|plans| (plans, exchanges(manifest, tensor)));
                 items.push(InspectItem::Tensor(tensor, plans));
             }
-            items.extend(manifest.views.iter().map(InspectItem::View));
+            for view in &manifest.views {
+                let plans = plan.then(|| view_plans(manifest, view, cores)).transpose();
+                let plans = plans.unwrap_or_else(|fault| {
+                    faults.push(project.with_shown_paths(&fault));
+                    None
+                });
+                items.push(InspectItem::View(view, plans));
+            }
             for compute in &manifest.computes {
                 let plan = plan.then(|| kernel_plan(manifest, compute, cores)).transpose();
                 let plan = plan.unwrap_or_else(|fault| {

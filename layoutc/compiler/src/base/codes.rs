@@ -1,9 +1,10 @@
-//! Stable codes of diagnostics, one row each: variant, text, title. Each code has a page
-//! `book/src/codes/<area>/<what>.md`, whose first `kdl` block raises the code and whose second does not. The page is
-//! listed in `book/src/SUMMARY.md`, and with the title of its code in the table of `book/src/diagnostics.md`. Test
-//! manifests with the recorded reports are in `tests/refused/<area>/<what>/`; the first block of the page is `page.kdl`
-//! there. `BLESS=1 cargo test -p layoutc-compiler --test compiler refused` records the reports. The page of a code that
-//! only the command line raises shows commands instead.
+//! Stable codes of diagnostics, one row each: variant, text, title.
+//!
+//! Each code has a page `book/src/codes/<area>/<what>.md`; its first `kdl` block raises the code, its second does not.
+//! `book/src/SUMMARY.md` lists the page, and the table of `book/src/diagnostics.md` lists it with the title of the
+//! code. The page of a code that only the command line raises shows commands instead. Test manifests with the recorded
+//! reports are in `tests/refused/<area>/<what>/`; the first block of the page is `page.kdl` there.
+//! `BLESS=1 cargo test -p layoutc-compiler --test compiler refused` records the reports.
 
 macro_rules! codes {
     ($($variant:ident $id:literal $title:literal)*) => {
@@ -45,6 +46,7 @@ codes! {
     NameInvalid "name::invalid" "a name contains characters other than ASCII letters, digits and `_`"
     NameDuplicate "name::duplicate" "duplicate name"
     NameNotYet "name::not_yet" "not implemented yet"
+    NameView "name::view" "a view cannot be used here"
     ConfigSyntax "config::syntax" "the configuration is not well-formed TOML"
     ConfigUnknownKey "config::unknown_key" "unknown configuration key"
     ConfigValue "config::value" "invalid value of a configuration key"

@@ -3,34 +3,35 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::scope::{ManifestScope, undeclared_tensor};
+use super::declarations::Declarations;
+use super::scope::ManifestScope;
 use super::{cast, reshard, ring};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
-use crate::manifest::syntax::{
-    ConvertItem, ConvertScheduleItem, ConvertScheduleKind, Identifier, ManifestSyntax,
-};
+use crate::manifest::syntax::{ConvertItem, ConvertScheduleItem, ConvertScheduleKind, Identifier};
 use crate::model::layout_names;
 use crate::model::reshard::Reshard;
-use crate::model::{Convert, ConvertSchedule, Spanned, Tensor};
+use crate::model::{Convert, ConvertSchedule, Spanned, Tensor, TensorRef};
 
-/// Checks the conversions of a manifest. Returns the valid ones in textual order, in two lists: those on one device,
-/// and those that exchange data between devices. Adds errors to `diagnostics`.
+/// Checks the conversions of a manifest. Returns the pair `(converts, reshards)` of the conversions without errors,
+/// both in textual order: `converts` has those on one device, `reshards` those that exchange data between devices. Adds
+/// errors to `diagnostics`.
 pub(super) fn check(
-    syntax: &ManifestSyntax,
+    declared: Declarations<'_>,
     scope: Option<&ManifestScope>,
-    tensors: &[Tensor],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> (Vec<Convert>, Vec<Reshard>) {
     let (mut converts, mut reshards) = (Vec::new(), Vec::new());
-    let mut seen: BTreeSet<(usize, usize)> = BTreeSet::new();
+    let syntax = declared.syntax;
+    let mut seen: BTreeSet<(TensorRef, TensorRef)> = BTreeSet::new();
     for item in &syntax.converts {
         let mut check = || -> CheckResult<()> {
-            let find = |name| position(name, syntax, tensors);
-            let (Some(from), Some(to)) = (find(&item.from)?, find(&item.to)?) else {
+            let ends = (declared.find(&item.from)?, declared.find(&item.to)?);
+            let (Some(from), Some(to)) = ends else {
                 return Ok(());
             };
-            let (Some(source), Some(destination)) = (tensors.get(from), tensors.get(to)) else {
+            let ends = (declared.tensor(from), declared.tensor(to));
+            let (Some(source), Some(destination)) = ends else {
                 return Ok(());
             };
             let (file, pair) = (&syntax.file, [source, destination]);
@@ -39,6 +40,12 @@ pub(super) fn check(
                 let message = format!("cannot convert `{}` to itself", source.name);
                 let error = Diagnostic::error(Code::ShapeConvert, message, place, "");
                 return Err(error.help("use another tensor in `to=`").into());
+            }
+            if let Some(error) = overlap(declared, [from, to], &place) {
+                return Err(error.into());
+            }
+            if let Some(error) = declared.read_only_fault(to, item.to.at(file)) {
+                return Err(error.into());
             }
             let axes = matching(source, destination, file, item)?;
             if let Some(error) = ring::ring_mismatch(pair, &axes, &place) {
@@ -52,7 +59,7 @@ pub(super) fn check(
                     Diagnostic::error(Code::NameDuplicate, "duplicate conversion", place, "");
                 return Err(error.help("remove one of the two").into());
             }
-            if is_between {
+            if let (true, TensorRef::Tensor(from), TensorRef::Tensor(to)) = (is_between, from, to) {
                 reshards.push(Reshard { from, to, axes, max_staging, place });
             } else {
                 let choices = choices(&item.choices, file);
@@ -65,26 +72,28 @@ pub(super) fn check(
     (converts, reshards)
 }
 
-/// Position of the tensor `name` in `tensors`, the valid ones; `None` if the tensor is invalid and has been reported.
-/// `Err` for an unknown name or a view.
-fn position(
-    name: &Identifier,
-    syntax: &ManifestSyntax,
-    tensors: &[Tensor],
-) -> Result<Option<usize>, Diagnostic> {
-    if syntax.views.iter().any(|view| view.name.value == name.value) {
-        let message = "conversions of views are not supported yet";
-        let error = Diagnostic::error(Code::NameNotYet, message, name.at(&syntax.file), "a view");
-        let help = "use the `pack` and `unpack` of the window, from and to a dense array";
-        return Err(error.help(help));
-    }
-    match undeclared_tensor(name, syntax) {
-        Some(error) => Err(error),
-        None => Ok(tensors.iter().position(|tensor| tensor.name == name.value)),
-    }
+/// Error at `place` for a conversion whose source and destination, `ends`, lie in the memory of one tensor: a tensor
+/// and its view, or two views of it. `None` if they lie in the memory of different tensors.
+fn overlap(
+    declared: Declarations<'_>,
+    ends: [TensorRef; 2],
+    place: &FileSpan,
+) -> Option<Diagnostic> {
+    let [from, to] = ends.map(|of| declared.owner(of));
+    let owner = declared.tensors.get(from?).filter(|_| from == to)?;
+    let [source, destination] = ends.map(|of| declared.tensor(of).map_or("", |one| &one.name));
+    let name = &owner.name;
+    let message = match (source == name, destination == name) {
+        (true, _) => format!("`{destination}` is a view of `{name}`"),
+        (_, true) => format!("`{source}` is a view of `{name}`"),
+        _ => format!("`{source}` and `{destination}` are views of `{name}`"),
+    };
+    let error = Diagnostic::error(Code::NameView, message, place.clone(), "");
+    Some(error.help("convert to a tensor with memory of its own"))
 }
 
-/// Schedule that the manifest gives for a conversion. The planner checks that it can be followed.
+/// Schedule of a conversion from the `items` of its `convert` node. The planner checks later if the conversion can
+/// follow it.
 fn choices(items: &[ConvertScheduleItem], file: &Arc<str>) -> ConvertSchedule {
     let mut choices = ConvertSchedule::default();
     for ConvertScheduleItem { kind, span } in items {
@@ -112,8 +121,8 @@ fn choices(items: &[ConvertScheduleItem], file: &Arc<str>) -> ConvertSchedule {
     choices
 }
 
-/// For each axis of the source, the position of the destination's axis with the same name and extent; an error if there
-/// is none.
+/// Position, for each axis of the source, of the destination's axis with the same name and extent: `[1, 0]` for the
+/// source axes `n, c` and the destination axes `c, n`. An error if an axis has no such counterpart.
 fn matching(
     source: &Tensor,
     destination: &Tensor,
@@ -164,8 +173,9 @@ fn matching(
     Ok(axes)
 }
 
-/// Help for an extent that differs: declare `few` elements along `axis` in `tensor` too, and pad the axis to its `many`
-/// slots.
+/// Help for a conversion whose tensors have different extents along `axis`: `many` in `tensor`, and the smaller extent
+/// `few` in the other. It suggests to declare the extent `few` in `tensor` too, and to pad the axis to `many` slots in
+/// its layout.
 fn padded(axis: &str, few: i128, many: i128, tensor: &str) -> String {
     let step = if few > 0 { "multiple" } else { "after" };
     format!(

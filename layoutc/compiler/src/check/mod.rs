@@ -1,5 +1,6 @@
-//! Semantic checks: lowers manifest syntax to the model (names, types, shapes, maps), and proves the layouts. All
-//! semantic errors are raised here. Paths of manifests → [`CheckedProject`].
+//! Semantic analysis: lowers the typed syntax of manifests ([`syntax`](crate::manifest::syntax)) to the model
+//! ([`crate::model`]). The lowering resolves names, types, shapes and maps, and proves the layouts. All semantic errors
+//! are raised here. Paths of manifests → [`CheckedProject`].
 //!
 //! Each manifest is read once, and its scope is merged with those of the manifests that it uses. Then every tensor is
 //! checked independently: an error in one does not hide errors in others.
@@ -8,6 +9,7 @@ mod axis_order_advice;
 mod cast;
 mod compute;
 mod convert;
+mod declarations;
 mod domain;
 mod expr;
 mod faults;
@@ -62,19 +64,19 @@ use crate::manifest::syntax::TensorItem;
 use crate::model::compute::{BufferRef, LoopSchedule, Statement, StatementSchedule};
 use crate::model::{Manifest, Spanned, Tensor};
 
-/// Result of a check: models of the valid items, and all diagnostics.
+/// Result of a check: the models of the items without errors, and all diagnostics.
 #[derive(Debug, Clone)]
 pub struct CheckedProject {
-    /// The requested manifests in order, with their valid items.
+    /// Models of the requested manifests, in the order of the request, with the items that have no errors.
     pub manifests: Vec<Manifest>,
-    /// Dependencies and diagnostics of each requested manifest, in the order of `manifests`.
+    /// Dependencies and diagnostics of the requested manifests, one unit for each, in the order of `manifests`.
     pub units: Vec<CompilationUnit>,
     /// All errors and warnings, sorted by file and position.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Dependencies of a manifest: its compiled results are valid as long as its text and the texts of `uses` do not
-/// change.
+/// Dependencies and diagnostics of one manifest. Its compiled results are up to date as long as its own text and the
+/// texts of `uses` do not change.
 #[derive(Debug, Clone)]
 pub struct CompilationUnit {
     /// Paths of the manifests that this one uses, directly or indirectly, sorted.
@@ -90,7 +92,7 @@ impl CheckedProject {
     }
 }
 
-/// Optional services that a check uses.
+/// Options of a check: a recorder, a cache, and the functions of the planner.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CheckOptions<'a> {
     /// Recorder of the layout steps of the tensors that it selects; `None` records nothing.
@@ -101,21 +103,25 @@ pub(crate) struct CheckOptions<'a> {
     pub(crate) planner: PlannerQuestions,
 }
 
-/// Functions of the planner that the check calls. They are passed in because the planner depends on the check.
+/// Functions of the planner that the check calls. They are passed as function pointers because the planner depends on
+/// this module.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlannerQuestions {
     /// Function that returns the extents of a cached tile, see [`TileExtents`].
     pub(crate) tile_extents: TileExtents,
     /// Function that checks a complete schedule, see [`CheckCompleteSchedule`].
     pub(crate) complete_schedule: CheckCompleteSchedule,
-    /// Function that returns errors for conversion schedules that cannot be followed, and warnings for slow kernel
-    /// schedules.
+    /// Function that returns the diagnostics of the schedules in a manifest: an error for each conversion schedule that
+    /// the planner cannot follow, and a warning for each kernel schedule that the planner considers slow.
     pub(crate) schedule_diagnostics: fn(&Manifest) -> Vec<Diagnostic>,
 }
 
-/// Function that returns the extents, by axis, of the tile of a buffer that one iteration of a loop of a statement
-/// uses; `None` if the statement has no such loop or does not use the buffer, `Err` if the tile has no constant size.
-/// Arguments: target, statement, (symbols, schedule), (buffer, name of the loop), names of the loops of all caches.
+/// Function that returns the extents, one for each axis, of the tile of a buffer that one iteration of a loop of a
+/// statement uses. `None` if the statement does not have the loop or does not use the buffer. `Err` if the tile has no
+/// constant size.
+///
+/// Arguments: the target; the statement; (symbols, schedule of the kernel); (buffer, name of the loop); the names of
+/// the loops of all caches of the kernel.
 pub(crate) type TileExtents = fn(
     &Tensor,
     &Statement,
@@ -124,9 +130,11 @@ pub(crate) type TileExtents = fn(
     &[String],
 ) -> Result<Option<Vec<i128>>, Box<Diagnostic>>;
 
-/// Function that checks a complete schedule without its caches, and returns the extents, by axis, of the tile of each
-/// cache (buffer, name of the loop); `None` for a buffer that the statement does not use. Arguments: target, statement,
-/// symbols, schedule, caches.
+/// Function that checks a complete schedule of a statement without its caches. Returns a list with one element for each
+/// cache in the last argument: the extents, one for each axis, of the tile that is cached; `None` if the statement does
+/// not use the buffer.
+///
+/// Arguments: the target; the statement; the symbols; the schedule; the caches as pairs (buffer, name of the loop).
 pub(crate) type CheckCompleteSchedule = fn(
     &Tensor,
     &Statement,
@@ -246,9 +254,10 @@ fn check_manifest(
     }
     diagnostics.extend(gate::same::check(syntax, &tensors, memo));
     let views = view::check(place, &tensors, &builders, &mut diagnostics);
-    let (converts, reshards) = convert::check(syntax, scopes.get(file), &tensors, &mut diagnostics);
+    let declared = declarations::Declarations { syntax, tensors: &tensors, views: &views };
+    let (converts, reshards) = convert::check(declared, scopes.get(file), &mut diagnostics);
     let path = syntax.file.to_string();
-    let computes = compute::check(place, &tensors, &mut diagnostics);
+    let computes = compute::check(place, declared, &mut diagnostics);
     let graphs = graph::check(place, &mut diagnostics);
     let schedules = Vec::new();
     let manifest =

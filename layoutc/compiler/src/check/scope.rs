@@ -26,7 +26,7 @@ use crate::model::MemorySpace;
 /// Greatest value of a symbol that declares no `max`: 2^31 - 1.
 pub(super) const DEFAULT_MAX: i128 = (1 << 31) - 1;
 
-/// Scope of each file, by the file's position.
+/// Scopes of all loaded manifests, by the manifest's position in [`ManifestSet`].
 pub(super) type ManifestScopes = Vec<ManifestScope>;
 
 /// Items of one manifest by name: those that it declares, and those that it imports.
@@ -41,8 +41,8 @@ pub(super) struct ManifestScope {
     pub(super) meshes: BTreeMap<String, (Mesh, FileSpan)>,
     /// Kinds and names of items that have errors. A reference to one adds no diagnostic.
     pub(super) broken: BTreeSet<(ItemKind, String)>,
-    /// True if part of the manifest or of one that it uses could not be read or parsed. Unknown names may be declared
-    /// there, so that a reference to one adds no diagnostic.
+    /// True if part of the manifest, or of a manifest that it uses, could not be read or parsed. That part may declare
+    /// an unknown name, so that a reference to an unknown name adds no diagnostic.
     pub(super) torn: bool,
 }
 
@@ -51,7 +51,8 @@ pub(super) struct ManifestScope {
 pub(super) struct TransformDef {
     pub(super) item: TransformItem,
     pub(super) file: Arc<str>,
-    /// Position of the file that declares the transform, in whose scope its steps are resolved.
+    /// Position in [`ManifestSet`] of the manifest that declares the transform. The names in the steps are resolved in
+    /// the scope of that manifest.
     pub(super) home: usize,
 }
 
@@ -65,8 +66,9 @@ impl ManifestScope {
         self.consts.keys().chain(self.symbols.keys()).map(String::as_str)
     }
 
-    /// Adds the item `found` with its location, under its name, to the map of the scope that `items` returns. If
-    /// `found` is `Err`, adds its faults to `diagnostics` and marks the name as broken.
+    /// Adds the item `name` of a manifest to the scope. If `found` is `Ok`, the item and the location of its name are
+    /// inserted under its name in the map that `items` returns. If `found` is `Err`, its faults are added to
+    /// `diagnostics`, and (kind, name) to `broken`.
     fn declare<T>(
         &mut self,
         (kind, name, file): (ItemKind, &Identifier, &Arc<str>),
@@ -98,7 +100,8 @@ impl ManifestScope {
     }
 }
 
-/// Builds the scopes of all files, by position, and adds errors of their items to `diagnostics`.
+/// Builds the scopes of all manifests in `files`, in their order there, and adds errors of their items to
+/// `diagnostics`.
 pub(super) fn gather(files: &ManifestSet, diagnostics: &mut Vec<Diagnostic>) -> ManifestScopes {
     let mut scopes: ManifestScopes = Vec::new();
     for file in 0..files.len() {
@@ -170,8 +173,9 @@ fn declare_items(
     backends(scope, syntax, diagnostics);
 }
 
-/// Faults `faults` in the value of the const `item`, with a clearer message for an unknown name that is `item` itself,
-/// or is in `consts`, the consts of the manifest, but declared after its use.
+/// Faults `faults` in the value of the const `item` with one change: the message of an unknown name is replaced if the
+/// name is that of `item` ("refers to itself"), or that of another const in `consts` ("is declared below its use").
+/// `consts` are all consts of the manifest.
 fn with_order_help(
     mut faults: Vec<Diagnostic>,
     item: &ConstItem,
@@ -194,7 +198,8 @@ fn with_order_help(
     faults
 }
 
-/// Reports and removes transforms of a manifest that apply an unknown transform, even if no layout uses them.
+/// Checks that each transform of a manifest applies only transforms that exist, also if no layout uses it. A transform
+/// that does not is reported and removed from the scope.
 fn check_applied_transforms(
     scope: &mut ManifestScope,
     syntax: &ManifestSyntax,
@@ -316,7 +321,8 @@ pub(super) fn undeclared_tensor(name: &Identifier, syntax: &ManifestSyntax) -> O
     }
     let message = format!("there is no tensor `{}`", name.value);
     let error = Diagnostic::error(Code::NameUnknown, message, name.at(&syntax.file), "");
-    Some(error.nearest_or_all(&name.value, "tensors", known))
+    let views = syntax.views.iter().map(|view| view.name.value.as_str());
+    Some(error.nearest_or_all(&name.value, "tensors", known.chain(views)))
 }
 
 /// Value of an integer or of an expression of consts. A value beyond 64 bits is an error.

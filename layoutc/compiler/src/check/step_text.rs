@@ -43,7 +43,7 @@ pub(super) fn line(step: &StepItem) -> String {
             };
             format!("pad {}{}{}", axis.value, side("before", before), side("after", after))
         }
-        StepKind::Foreign { notation, text, sizes } => {
+        StepKind::Notation { notation, text, sizes } => {
             let size = |(name, size): &(Identifier, IntegerLiteral)| {
                 format!(" {}={}", name.value, size.value)
             };

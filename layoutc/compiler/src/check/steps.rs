@@ -41,13 +41,14 @@ pub(super) struct StepLowering<'a> {
     /// Number of applications of transforms so far.
     pub(super) applied: usize,
     pub(super) tensor: &'a str,
-    /// Number of slots that the extents and the steps that round up, such as `tile` and `pad`, account for; slots that
-    /// a map adds are not counted. Padding is unexplained if the layout has more slots. `None` on overflow.
+    /// Number of slots that are accounted for: those of the tensor's extents, and those that steps that round up, such
+    /// as `tile` and `pad`, add. Slots that a map adds are not counted, so that padding is unexplained if the layout
+    /// has more slots than this. `None` on overflow.
     filled: Option<Expr>,
-    /// Span of the last step after which the layout has more slots than before, or which is a swizzle; `None` if there
-    /// is none.
+    /// Span of the last step that increases the number of slots, or of the swizzle step if that is later. `None` if
+    /// there is no such step yet.
     grown: Option<FileSpan>,
-    /// Span of the `swizzle` step, and the period of its pattern in elements; `None` without a swizzle.
+    /// Pair (span of the `swizzle` step, period of its pattern in elements); `None` without a swizzle.
     swizzle_block: Option<(FileSpan, i128)>,
     /// Records of the steps so far; `None` if steps are not recorded.
     pub(super) recorded: Option<Vec<StepRecord>>,
@@ -170,7 +171,7 @@ impl StepLowering<'_> {
             }
             StepKind::Padding(rule) => self.attributes.padding = Some((*rule, place)),
             StepKind::Separators(items) => self.separators(items, ground, &place)?,
-            StepKind::Foreign { notation, text, sizes } => {
+            StepKind::Notation { notation, text, sizes } => {
                 let before = self.slots();
                 self.foreign(*notation, text, sizes, ground)?;
                 self.track_padding(before, &ground.place(&text.span), false);

@@ -59,7 +59,7 @@ pub(super) struct ManifestContext<'a> {
     pub(super) viewed: &'a BTreeSet<&'a str>,
 }
 
-/// Tensor without errors, and what later checks need of it.
+/// Result of the check of one tensor without errors: the tensor, the builder of its layout, and warnings.
 #[derive(Debug, Clone)]
 pub(super) struct CheckedTensor {
     pub(super) tensor: Tensor,
@@ -144,7 +144,8 @@ impl TensorChecker<'_> {
         Ok(CheckedTensor { tensor, builder: view_base, warnings, recorded })
     }
 
-    /// Axes of one shard, and the sharding, if the tensor is sharded; otherwise `whole` and `None`.
+    /// Pair `(axes, sharding)`: for a sharded tensor, the axes of one shard and the sharding of the tensor; for any
+    /// other tensor, `whole` and `None`. `whole` are the axes of the tensor, `labels` the labels of each axis.
     fn sharded(
         &self,
         whole: Vec<Axis>,
@@ -168,8 +169,8 @@ impl TensorChecker<'_> {
         Err(vec![domain::parted(parted, self.at(&condition.span))])
     }
 
-    /// Axes of the slots in memory, and the ring, if the tensor is a ring buffer along an axis; otherwise `whole` and
-    /// `None`.
+    /// Pair `(axes, ring)`: for a ring buffer, the axes of the window in memory and the ring; for any other tensor,
+    /// `whole` and `None`. `whole` are the axes of the tensor, `labels` the labels of each axis.
     fn ring(
         &self,
         whole: Vec<Axis>,
@@ -226,8 +227,9 @@ impl TensorChecker<'_> {
         })
     }
 
-    /// Memory and memory space that the item `memory` of the tensor names. Without the item, global memory, with the
-    /// memory space of the number n if an XLA layout text has `S(n)` and a space declares the number.
+    /// Pair `(memory, space)` that the `memory` item of the tensor names. Without the item, `memory` is global, and
+    /// `space` is the declared memory space with the number n if an XLA layout text has `S(n)`; `None` if there is no
+    /// such space.
     fn memory(&self, attributes: &LayoutAttributes) -> CheckResult<(Memory, Option<MemorySpace>)> {
         let (memory, space) = space::memory(self.item.memory.as_ref(), self.scope, self.syntax)?;
         if self.item.memory.is_some() {
@@ -248,6 +250,7 @@ impl TensorChecker<'_> {
         let tensor = Tensor {
             file: self.file.to_string(),
             name: self.item.name.value.clone(),
+            owner: None,
             dtype,
             pack_from: self.pack_from(dtype, memory)?,
             sharded: None,
@@ -407,9 +410,9 @@ pub(super) fn shape_item(
     ShapeItem { axes, conditions: Vec::new(), span: span.clone() }
 }
 
-/// Faults `errors` of a layout: the first that depends on values (not injective, not proven, a negative index, or an
-/// extent that is too small) gets help with facts of the symbols, such as a greater `min`, under which the layout is
-/// valid.
+/// Faults `errors` of a layout with one change: the first fault that other facts of the symbols could remove gets help
+/// with such facts, for example a greater `min`. This can be a layout that is not injective or not proven so, a
+/// negative index, or an extent that is too small.
 fn with_symbol_advice(
     mut errors: Vec<Diagnostic>,
     recipe: LayoutSource<'_>,

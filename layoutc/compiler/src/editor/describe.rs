@@ -4,9 +4,9 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use crate::model::layout_names;
 use crate::model::{Tensor, View};
-use crate::query::inspect::view_verdict;
 
-/// Text of axes with their extents, with `|` after the positions in `separators`: `n 16, h 64 | w 64` for `[1]`.
+/// Text of axes with their extents, with `|` after each axis whose position is in `separators`:
+/// `n 16, h 64 | w 64` for `[1]`.
 pub fn axes(axes: &[Axis], symbols: &[Symbol], separators: &[usize]) -> String {
     layout_names::separated(&layout_names::axes(axes, symbols), separators)
 }
@@ -29,7 +29,7 @@ pub fn tensor(tensor: &Tensor) -> String {
 /// and verdict.
 pub fn view(view: &View) -> String {
     let head = format!("view {} of {}: {}", view.tensor.name, view.of_name, view.tensor.dtype);
-    table(&head, &rows(&view.tensor, view_verdict(view)))
+    table(&head, &rows(&view.tensor, view.tensor.layout.verdict().word()))
 }
 
 fn rows(tensor: &Tensor, verdict: &str) -> Vec<(&'static str, String)> {

@@ -4,7 +4,7 @@ use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::symbol::Symbol;
 
 use super::bench_unit::Sizes;
-use super::compute_test::{operands, rounds};
+use super::compute_test::{operand_contexts, rounds};
 use super::dialect::Dialect;
 use super::element;
 use super::model::{ComputeBenchUnit, ComputeMemoryUnit};
@@ -28,9 +28,7 @@ pub(super) fn compute(
     naming: &Naming<'_>,
     dialect: &Dialect,
 ) -> Result<ComputeBenchUnit, PlanError> {
-    let tensors = operands(manifest, compute)?;
-    let contexts: Vec<Context<'_>> =
-        tensors.iter().map(|tensor| Context::new(tensor, naming)).collect();
+    let contexts = operand_contexts(manifest, compute, naming)?;
     let facts: Vec<&Symbol> = compute.symbols.iter().collect();
     let is_short = |values: &[i128]| {
         operations(compute, &whole(values)).is_ok_and(|count| count <= MOST_OPERATIONS)

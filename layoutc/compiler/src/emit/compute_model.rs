@@ -1,153 +1,154 @@
-//! What templates see of kernels on cores: the functions, and what the programs that test and time them need; a part of the
+//! Template model of kernels on the CPU: functions, test values and benchmark sizes; a part of the
 //! [model](super::model).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::model::KernelsUnit;
+use super::model::{KernelsUnit, TestTensorUnit};
 use super::whole::Whole;
 use crate::emit::syntax::{Expr, Function};
 
-/// A kernel on the tensors of one instance.
+/// Kernel on the tensors of one instance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComputeUnit {
-    /// The instance's name in the manifest, or the kernel's where it names tensors itself.
+    /// Name of the instance in the manifest; the kernel's name if the kernel names its tensors itself.
     pub name: String,
-    /// The kernel's name.
+    /// Name of the kernel.
     pub kernel: String,
-    /// What is computed; `null` on a target with kernels.
+    /// CPU function of the kernel; `null` on a target with GPU kernels.
     pub function: Option<Whole<Function>>,
-    /// The same for fewer and shorter vector registers, of the same parameters; `null` where it is not another one.
+    /// CPU function with the same parameters for processors with fewer and shorter vector registers; `null` if it is
+    /// equal to `function`.
     pub short: Option<Whole<Function>>,
-    /// True if the function copies one tensor to another, and is compiled for several vector lengths as the functions
-    /// of conversions are.
+    /// True if the function copies one tensor to another, and is compiled once per vector length like a conversion.
     pub is_relayout: bool,
-    /// What the test program needs; `null` on a target with kernels.
+    /// Values for the test program; `null` on a target with GPU kernels.
     pub test: Option<Whole<ComputeTestUnit>>,
-    /// At which size it is timed; `null` on a target with kernels.
+    /// Benchmark size; `null` on a target with GPU kernels.
     pub bench: Option<Whole<ComputeBenchUnit>>,
-    /// The same by kernels, on a target with kernels.
+    /// GPU kernels; `null` on a target without GPU kernels.
     pub moves: Option<KernelsUnit>,
 }
 
 impl ComputeUnit {
-    /// What a core does, for each number of registers.
+    /// CPU functions, one per number of vector registers.
     pub(super) fn on_cores(&self) -> impl Iterator<Item = &Whole<Function>> {
         self.function.iter().chain(&self.short)
     }
 
-    /// The function if it is a relayout.
+    /// CPU function if it is a relayout; `None` otherwise.
     pub(super) fn relayout(&self) -> Option<&Whole<Function>> {
         self.function.as_ref().filter(|_| self.is_relayout)
     }
 }
 
-/// What a test of one kernel needs. Names differ from those that the template uses itself.
+/// Test values of one kernel. Identifiers differ from those that the template itself declares.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComputeTestUnit {
-    /// The kernel by definition, of the same parameters; print with `c_plain`.
+    /// Reference implementation, with the parameters of the kernel. Print with `c_plain`.
     pub plain: Whole<Function>,
-    /// Whether that takes one more parameter, the last: it leaves out elements whose number is no multiple of it.
+    /// True if the reference implementation has one more parameter, the last: a sampling interval. It computes only
+    /// elements whose number is a multiple of the interval.
     pub samples: bool,
-    /// The symbols.
+    /// Identifiers of the symbols.
     pub symbols: Vec<String>,
-    /// Values to run with: of the symbols, and where the definition samples of its last parameter.
+    /// Test cases: one list of values per run, of the symbols and, if `samples` is true, of the sampling interval.
     pub cases: Vec<Vec<i64>>,
-    /// The tensors, in the order of the parameters.
+    /// Operands, in the order of the parameters.
     pub operands: Vec<OperandTestUnit>,
-    /// The memory for intermediates that the caller gives, in the order of the parameters.
+    /// Buffers for intermediates that the caller provides, in the order of the parameters.
     pub locals: Vec<LocalUnit>,
 }
 
-/// A tensor in a test of a kernel.
+/// Tensor operand in the test of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one question of a template")]
 pub struct OperandTestUnit {
-    /// Its name there.
+    /// Identifier in the test.
     pub name: String,
-    /// Its position in the tensors.
-    pub tensor: usize,
-    /// The symbols that its functions take.
+    /// Position of its tensor or view in `computed` of the unit.
+    pub computed: usize,
+    /// Identifiers of the symbols that the tensor's functions take.
     pub symbols: Vec<String>,
-    /// Whether it gets numbers before the kernel runs.
+    /// True if the operand gets input values before the kernel runs.
     pub is_filled: bool,
-    /// The first of the tensor's numbers that it gets.
+    /// Position of the operand's first input value in the `numbers` of its `ComputedUnit`.
     pub first: usize,
-    /// How many of them it gets.
+    /// Number of consecutive input values that the operand gets.
     pub count: usize,
-    /// Whether the kernel writes it.
+    /// True if the kernel writes the operand.
     pub is_written: bool,
-    /// Whether the kernel writes the fill value to its padding, which else keeps what it held.
+    /// True if the kernel writes the fill value to the operand's padding; false if padding keeps its contents.
     pub pads: bool,
-    /// Whether the definition leaves out elements of it.
+    /// True if the reference implementation computes only a sample of the operand's elements.
     pub is_sampled: bool,
-    /// How far an element may lie from what it is by definition, whatever that is; a literal.
+    /// Absolute tolerance of an element, as a literal.
     pub absolute: String,
-    /// The same as a part of it.
+    /// Relative tolerance of an element, as a literal: a fraction of the value by definition.
     pub relative: String,
 }
 
-/// A function of arithmetic on elements, which evaluates each operand once.
+/// Arithmetic function on elements, which evaluates each operand once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArithmeticUnit {
-    /// Its name.
+    /// Function name.
     pub function: String,
-    /// What it computes: `abs`, `floor_div`, `floor_mod`, `lesser`, `greater`, `min`, `max`, `round`.
+    /// Operation: `abs`, `floor_div`, `floor_mod`, `lesser`, `greater`, `min`, `max`, `round`.
     pub form: String,
-    /// The type of the operands, and of what it gives; `round` takes an f64.
+    /// Type of the operands and of the result; the operand of `round` is an f64.
     pub element: String,
-    /// Whether that is a float.
+    /// True if `element` is a float type.
     pub is_float: bool,
-    /// The unsigned type that a signed integer is computed in; `null` for other types.
+    /// Unsigned type in which a signed integer is computed; `null` for other types.
     pub unsigned: Option<String>,
 }
 
-/// Memory for an intermediate.
+/// Buffer for an intermediate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LocalUnit {
-    /// Its name in the programs.
+    /// Identifier in the test program and the benchmark.
     pub name: String,
-    /// The type of what it holds.
+    /// Type of the buffer's items.
     pub in_buffer: String,
-    /// How many bytes it has, over the symbols of the test.
+    /// Bytes of the buffer, as an expression over the symbols of the test.
     pub bytes: Whole<Expr>,
 }
 
-/// A tensor that tests of kernels fill or look at.
+/// Tensor that tests of kernels fill or compare.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComputedUnit {
-    /// Its position in the tensors.
-    pub tensor: usize,
-    /// Numbers for its elements, ascending, as literals.
+    /// Tensor or view.
+    pub tensor: TestTensorUnit,
+    /// Input values for the elements, ascending, as literals.
     pub numbers: Vec<String>,
-    /// Whether it gets numbers.
+    /// True if a test fills the tensor with input values.
     pub is_filled: bool,
-    /// Whether it is compared with what it is by definition.
+    /// True if a test compares the tensor with the reference implementation.
     pub is_written: bool,
 }
 
-/// What is timed: a kernel at one size.
+/// Benchmark of a kernel at one size.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComputeBenchUnit {
-    /// Values of the symbols, in the order of the parameters.
+    /// Symbol values, in the order of the parameters.
     pub values: Vec<i64>,
-    /// Elements that are written to operands.
+    /// Number of elements that are written to operands.
     pub elements: i64,
-    /// Operations on elements: arithmetic, functions, and those that put values together.
+    /// Number of operations on elements: arithmetic, functions and reductions.
     pub operations: i64,
     /// Bytes of the operands' elements, each counted once.
     pub bytes: i64,
-    /// The memory of the parameters behind the symbols.
+    /// Buffers of the parameters after the symbols, in order.
     pub memory: Vec<ComputeMemoryUnit>,
 }
 
-/// The memory that a parameter is.
+/// Buffer of one parameter in a benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComputeMemoryUnit {
-    /// The type of what it holds.
+    /// Type of the buffer's items.
     pub in_buffer: String,
-    /// How many bytes it has.
+    /// Bytes of the buffer.
     pub bytes: i64,
-    /// What each of them is set to: 1, or more of them in a byte.
+    /// Literal that each item of the buffer is set to; packed elements have their value in each element of a byte.
     pub one: String,
 }

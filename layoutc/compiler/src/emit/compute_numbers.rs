@@ -13,7 +13,7 @@ use crate::model::compute::{
     BufferRef, DataIndex, KernelInstance, KernelOperand, MathFunction, Reduction, Statement,
     TypedExprKind,
 };
-use crate::model::{Fill, FillValue, Manifest};
+use crate::model::{Fill, FillValue, Manifest, TensorRef};
 
 /// Set of input values for an operand of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,8 +88,8 @@ const INTEGERS: &[i32] = &[-3, -2, -1, 1, 2, 3, 4, 5];
 /// Input values of a tensor as pairs (number, element bits), ascending. Sums and products of a few thousand elements
 /// are exact, and only index and boolean types include 0. Index values include both ends of the indexed axes, their
 /// middle, and the first index beyond.
-pub(super) fn numbers(manifest: &Manifest, tensor: usize) -> Vec<(f64, u64)> {
-    let Some(dtype) = manifest.tensors.get(tensor).map(|tensor| tensor.dtype) else {
+pub(super) fn numbers(manifest: &Manifest, of: TensorRef) -> Vec<(f64, u64)> {
+    let Some(dtype) = manifest.tensor(of).map(|tensor| tensor.dtype) else {
         return Vec::new();
     };
     let bits = |number: f64| {
@@ -101,7 +101,7 @@ pub(super) fn numbers(manifest: &Manifest, tensor: usize) -> Vec<(f64, u64)> {
         scalar if epsilon(scalar) > 0.0 => FLOATS.to_vec(),
         _ => {
             let mut all: BTreeSet<i32> = INTEGERS.iter().copied().collect();
-            all.extend(ends(manifest, tensor));
+            all.extend(ends(manifest, of));
             all.into_iter().map(f64::from).collect()
         }
     };
@@ -109,12 +109,12 @@ pub(super) fn numbers(manifest: &Manifest, tensor: usize) -> Vec<(f64, u64)> {
 }
 
 /// Index values at the first, middle and last index of the axes that elements of a tensor index, and beyond the end.
-fn ends(manifest: &Manifest, tensor: usize) -> BTreeSet<i32> {
+fn ends(manifest: &Manifest, of: TensorRef) -> BTreeSet<i32> {
     let mut ends = BTreeSet::new();
     for compute in &manifest.computes {
         for (k, operand) in compute.operands.iter().enumerate() {
             let own = BufferRef::Operand(k);
-            if operand.tensor != tensor || !indexes(compute, own) {
+            if operand.tensor != of || !indexes(compute, own) {
                 continue;
             }
             let mut extents: Vec<i128> =
@@ -136,7 +136,7 @@ fn ends(manifest: &Manifest, tensor: usize) -> BTreeSet<i32> {
 fn axes<'m>(manifest: &'m Manifest, compute: &'m KernelInstance, buffer: BufferRef) -> &'m [Axis] {
     let tensor = match buffer {
         BufferRef::Operand(k) => {
-            compute.operands.get(k).and_then(|operand| manifest.tensors.get(operand.tensor))
+            compute.operands.get(k).and_then(|operand| manifest.tensor(operand.tensor))
         }
         BufferRef::Local(k) => compute.locals.get(k),
     };

@@ -1,5 +1,7 @@
 //! Values for the tests of kernels in the test program of a manifest: reference implementation, inputs, and tolerances.
 
+use std::collections::BTreeSet;
+
 use layoutc_algebra::expr::Var;
 use layoutc_algebra::symbol::Symbol;
 
@@ -7,13 +9,13 @@ use super::compute_numbers::{numbers, numbers_for, picked};
 use super::dialect::Dialect;
 use super::element;
 use super::model::{ComputeTestUnit, ComputedUnit, LocalUnit, OperandTestUnit};
-use super::test_unit::{cases, is_taken};
+use super::test_unit::{self, cases, is_taken};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::base::fill;
 use crate::emit::syntax::Spelling;
 use crate::ir;
 use crate::model::compute::{BufferRef, KernelInstance, KernelOperand, Statement};
-use crate::model::{Manifest, Tensor};
+use crate::model::{Manifest, TensorRef};
 use crate::passes::index_width;
 use crate::plan::index::buffer_bytes;
 use crate::plan::lower::{Binding, PlanError, Range, lower};
@@ -34,9 +36,7 @@ pub(super) fn compute(
     let mut namer = Namer::new(&avoid);
     let facts: Vec<&Symbol> = compute.symbols.iter().collect();
     let symbols: Vec<String> = facts.iter().map(|symbol| namer.name(&symbol.name)).collect();
-    let tensors = operands(manifest, compute)?;
-    let contexts: Vec<Context<'_>> =
-        tensors.iter().map(|tensor| Context::new(tensor, naming)).collect();
+    let contexts = operand_contexts(manifest, compute, naming)?;
     let mut cases = cases(&facts, &contexts.iter().collect::<Vec<_>>());
     let work = cases.iter().map(|case| {
         let statements = compute.statements.iter();
@@ -69,14 +69,17 @@ pub(super) fn compute(
     Ok(ComputeTestUnit { plain, samples, symbols, cases, operands, locals })
 }
 
-/// Tensors of a kernel's operands, in the order of the operands.
-pub(super) fn operands<'m>(
+/// Contexts of a kernel's operands, in order.
+pub(super) fn operand_contexts<'m>(
     manifest: &'m Manifest,
     compute: &KernelInstance,
-) -> Result<Vec<&'m Tensor>, PlanError> {
-    let tensor =
-        |operand: &KernelOperand| manifest.tensors.get(operand.tensor).ok_or(PlanError::Scope);
-    compute.operands.iter().map(tensor).collect()
+    naming: &'m Naming<'m>,
+) -> Result<Vec<Context<'m>>, PlanError> {
+    let context = |operand: &KernelOperand| {
+        let tensor = manifest.tensor(operand.tensor).ok_or(PlanError::Scope)?;
+        Ok(Context::new(tensor, naming))
+    };
+    compute.operands.iter().map(context).collect()
 }
 
 /// Test values of operand `k`, not sampled. `named` has pairs (symbol, identifier), `relative` is the relative
@@ -97,7 +100,7 @@ fn operand(
     });
     Some(OperandTestUnit {
         name: operand.name.clone(),
-        tensor: operand.tensor,
+        computed: operands_of_kernels(manifest).iter().position(|of| *of == operand.tensor)?,
         symbols: symbols.collect::<Option<_>>()?,
         is_filled: is_read(compute, BufferRef::Operand(k)),
         first,
@@ -213,29 +216,35 @@ fn allowed(dtype: Dtype, relative: f64) -> [String; 2] {
     }
 }
 
-/// Tensors that the tests fill or compare, in the order of the manifest.
+/// Tensors, then views, that are operands of kernels, each kind in the order of the manifest.
+fn operands_of_kernels(manifest: &Manifest) -> BTreeSet<TensorRef> {
+    let operands = manifest.computes.iter().flat_map(|compute| &compute.operands);
+    operands.map(|operand| operand.tensor).collect()
+}
+
+/// Tensors and views that the tests fill or compare: those of [`operands_of_kernels`].
 pub(super) fn computed(
     manifest: &Manifest,
     tests: &[&ComputeTestUnit],
+    naming: &Naming<'_>,
     dialect: &Dialect,
-) -> Vec<ComputedUnit> {
+) -> Result<Vec<ComputedUnit>, PlanError> {
     let mut units = Vec::new();
-    for (tensor, checked) in manifest.tensors.iter().enumerate() {
+    for (k, of) in operands_of_kernels(manifest).into_iter().enumerate() {
         let operands = || {
             let all = tests.iter().flat_map(|test| &test.operands);
-            all.filter(move |operand| operand.tensor == tensor)
+            all.filter(move |operand| operand.computed == k)
         };
-        let is_filled = operands().any(|operand| operand.is_filled);
-        let is_written = operands().any(|operand| operand.is_written);
-        if !is_filled && !is_written {
-            continue;
-        }
-        let dtype = checked.dtype;
+        let tensor = test_unit::stored(manifest, of, naming, dialect)?;
         let literal = |(_, bits): (f64, u64)| {
-            element::literal(dialect, &dtype.to_string(), &format!("{bits:x}"), Spelling::Number)
+            element::literal(dialect, &tensor.dtype, &format!("{bits:x}"), Spelling::Number)
         };
-        let numbers = numbers(manifest, tensor).into_iter().map(literal).collect();
-        units.push(ComputedUnit { tensor, numbers, is_filled, is_written });
+        units.push(ComputedUnit {
+            numbers: numbers(manifest, of).into_iter().map(literal).collect(),
+            is_filled: operands().any(|operand| operand.is_filled),
+            is_written: operands().any(|operand| operand.is_written),
+            tensor,
+        });
     }
-    units
+    Ok(units)
 }

@@ -253,7 +253,7 @@ pub(super) fn globals(manifest: &Manifest, settings: &Settings) -> Result<Names,
         claims.tensor(&view.tensor, Subject::View(&view.tensor.name), quantities);
     }
     for convert in &manifest.converts {
-        let named = [convert.from, convert.to].map(|k| manifest.tensors.get(k));
+        let named = [convert.from, convert.to].map(|of| manifest.tensor(of));
         if let [Some(from), Some(to)] = named {
             claims.convert([from, to], &convert.place);
         }

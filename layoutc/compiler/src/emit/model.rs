@@ -1,8 +1,9 @@
-//! What templates see: one unit per manifest, versioned and documented (`schemas/template-model.json`).
+//! Template model: the data that templates receive, one [`Unit`] per manifest, versioned and documented in
+//! `schemas/template-model.json`.
 //!
-//! Expressions, statements and functions are trees (see [`crate::emit::syntax`]); the filters `c`, `c_plain`, `opencl`,
-//! `cuda` and `python` print them, `prototype` and `parameters` print a function's head, `defines` a block of
-//! constants, `define` a macro, `comment` makes foreign text fit for a comment.
+//! Expressions, statements and functions are syntax trees (see [`crate::emit::syntax`]). The filters `c`, `c_plain`,
+//! `opencl`, `cuda` and `python` print trees. `prototype` and `parameters` print the head of a function, `defines` a
+//! block of constants, and `define` a macro. `comment` escapes foreign text for a comment.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,455 +26,479 @@ pub use super::schedule_model::{
 use super::whole::Whole;
 use crate::emit::syntax::{Expr, Function, Stmt};
 
-/// The version of the model. It changes when a field's meaning or a tree's form does.
-pub const VERSION: u32 = 19;
+/// Version of the model. Increases when the meaning of a field or the form of a tree changes.
+pub const VERSION: u32 = 20;
 
-/// What one manifest's files are made from.
+/// Template model of one manifest on one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unit {
-    /// [`VERSION`].
+    /// Model version: [`VERSION`].
     pub version: u32,
-    /// The target: `c`, `opencl`, `cuda`, or one of the project's own.
+    /// Target name: `c`, `opencl`, `cuda`, or a custom target of the project.
     pub target: String,
-    /// `layoutc` and its version.
+    /// Generator name and version: `layoutc 0.1.0`.
     pub generator: String,
-    /// The manifest's path as given; fit for a comment after `comment` only.
+    /// Path of the manifest as given. Needs the filter `comment` in a comment.
     pub manifest: String,
-    /// The file names, without folders.
+    /// File names, without folders.
     pub files: Files,
-    /// The include guard of the header.
+    /// Include guard of the header: a macro name.
     pub guard: String,
-    /// The macro that keeps files of different builds apart.
+    /// Macro that holds the build stamp.
     pub stamp_name: String,
-    /// Its value.
+    /// Build stamp: an integer literal that keeps files of different builds from being combined.
     pub stamp: String,
-    /// What is asked for.
+    /// Parts of the generated code that are requested.
     pub emit: Parts,
-    /// How the language is written.
+    /// Types and specifiers of the language.
     pub language: Language,
-    /// The headers of the standard library that the header needs, in order.
+    /// Standard headers that the header includes, in order.
     pub header_includes: Vec<String>,
-    /// The headers of the standard library that the source needs, in order.
+    /// Standard headers that the source includes, in order.
     pub source_includes: Vec<String>,
-    /// The helper functions that the host's header needs, as `helpers`; where hosts have one.
+    /// Helpers that the size functions and launch ranges in the host's header call, named as in `helpers`.
     pub host_helpers: Vec<String>,
-    /// The helper functions of numbers of bytes, as `helpers`, where those have a type of their own.
+    /// Helpers that functions on byte counts call, named as in `helpers`; empty if byte counts have the index type.
     pub wide_helpers: Vec<String>,
-    /// The helper functions that are used, in order: `floor_div`, `floor_mod`, `hilbert`, `hilbert_cell`, `max`, `min`.
+    /// Helpers that are called, in order: `floor_div`, `floor_mod`, `hilbert`, `hilbert_cell`, `max`, `min`.
     pub helpers: Vec<String>,
-    /// The functions that pack, unpack and convert move blocks with.
+    /// Relayout primitives that pack, unpack and convert call.
     pub blocks: Blocks,
-    /// The functions by which work items turn words of several elements.
+    /// Functions by which a work item transposes words of several elements in registers.
     pub turns: Vec<TurnUnit>,
-    /// The helper functions that the tests' definitions of offsets call.
+    /// Helpers that the reference implementations of offsets in the tests call, named as in `helpers`.
     pub test_helpers: Vec<String>,
-    /// The scalar types that have conversion helpers, in order: `f16`, `bf16`, `f8e4m3fn`, ….
+    /// Small float types that need conversion helpers, in order: `f16`, `bf16`, `f8e4m3fn`, ….
     pub conversions: Vec<SmallFloat>,
-    /// How the bits of floats are reached, where conversions need it and the language has nothing.
+    /// Bit casts of floats to define: those that conversions call and the language lacks.
     pub float_bits: Vec<FloatBits>,
-    /// The conversions of elements that moves name, each after those that it is made of.
+    /// Element conversions that relayouts and kernels call, each after the conversions that it calls.
     pub casts: Vec<CastUnit>,
-    /// The functions by which kernels do arithmetic that has no operator.
+    /// Arithmetic functions that kernels call where the language has no operator.
     pub arithmetic: Vec<ArithmeticUnit>,
-    /// The same for the definitions in the test program.
+    /// Arithmetic functions that the reference implementations in the test program call.
     pub test_arithmetic: Vec<ArithmeticUnit>,
-    /// The structures behind vector and complex elements, each after those it is made of.
+    /// Structures of vector, complex and record elements, each after the structures that it contains.
     pub structures: Vec<Structure>,
-    /// The tensors, in the order of the manifest.
+    /// Tensors, in the order of the manifest.
     pub tensors: Vec<TensorUnit>,
-    /// The views, each after what it is a view of.
+    /// Views, each after the tensor or view that it is a view of.
     pub views: Vec<ViewUnit>,
-    /// The relayouts, in the order of the manifest.
+    /// Relayouts, in the order of the manifest.
     pub converts: Vec<ConvertUnit>,
-    /// The conversions between devices, in the order of the manifest.
+    /// Conversions between devices, in the order of the manifest.
     pub reshards: Vec<ReshardUnit>,
-    /// The kernels, each on the tensors of one instance, in the order of the manifest.
+    /// Kernels, one per instance, in the order of the manifest.
     pub computes: Vec<ComputeUnit>,
-    /// The tensors that tests of kernels fill or look at.
+    /// Tensors that the tests of kernels fill or compare.
     pub computed: Vec<ComputedUnit>,
-    /// The graphs, solved.
+    /// Schedules of the graphs, in the order of the manifest.
     pub schedules: Vec<ScheduleUnit>,
 }
 
-/// The names of a manifest's files.
+/// File names of one manifest, without folders.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Files {
-    /// The manifest's file name without extension.
+    /// File name of the manifest without extension.
     pub stem: String,
-    /// The header.
+    /// Header.
     pub header: String,
-    /// The source.
+    /// Source.
     pub source: String,
-    /// The test program.
+    /// Test program.
     pub test: String,
-    /// The program that times.
+    /// Benchmark program.
     pub bench: String,
-    /// The header of the conversions between devices.
+    /// Header of the conversions between devices.
     pub mpi_header: String,
-    /// Their source.
+    /// Source of the conversions between devices.
     pub mpi_source: String,
-    /// Their test program.
+    /// Test program of the conversions between devices.
     pub mpi_test: String,
 }
 
-/// How the language is written.
+/// Types, specifiers and prefixes of the language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Language {
-    /// Its name: `c`, `opencl`, `cuda`.
+    /// Language name: `c`, `opencl`, `cuda`.
     pub name: String,
-    /// The edition: `c99`, `c11`, `c17`; `1.2`.
+    /// Language version: `c99`, `c11`, `c17` for C, `1.2` for OpenCL C.
     pub standard: String,
-    /// The type of indices, extents and offsets.
+    /// Type of indices, extents and offsets: `int64_t`.
     pub index: String,
-    /// The macro of `inttypes.h` that prints it; empty where there is none.
+    /// `inttypes.h` macro that prints an index: `PRId64`; empty if the language has none.
     pub index_format: String,
-    /// Put before a function that is defined where it is declared.
+    /// Specifiers before a function that is defined in a header, with a trailing blank.
     pub inline: String,
-    /// Put before a pointer to elements.
+    /// Address space before a pointer to elements, with a trailing blank; empty in C and CUDA.
     pub pointer: String,
-    /// The unsigned type that numbers of work items are counted in; empty without kernels.
+    /// Unsigned type of work item counts; empty on a target without GPU kernels.
     pub work_size: String,
-    /// Put before the helpers' names.
+    /// Prefix of helper names: `layoutc_`.
     pub helper: String,
-    /// The type of numbers of bytes.
+    /// Type of byte counts.
     pub wide_index: String,
-    /// Put before the names of helpers of that type.
+    /// Prefix of the names of helpers on byte counts.
     pub wide_helper: String,
 }
 
-/// What is asked for.
+/// Parts of the generated code that are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one word of the configuration")]
 pub struct Parts {
-    /// Constants and counts.
+    /// Constants and size functions.
     pub constants: bool,
     /// Index functions.
     pub index: bool,
-    /// pack, unpack and convert.
+    /// Functions pack, unpack and convert.
     pub pack: bool,
-    /// The test program.
+    /// Test program.
     pub test: bool,
-    /// The program that times pack, unpack and convert.
+    /// Benchmark program of pack, unpack and convert.
     pub bench: bool,
-    /// Index functions as macros too.
+    /// Index functions as macros, in addition to functions.
     pub macros: bool,
-    /// pack, unpack and convert on all cores.
+    /// Functions pack, unpack and convert in parallel on all cores (OpenMP).
     pub openmp: bool,
 }
 
-/// A float type of up to 16 bits.
+/// Float type of at most 16 bits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SmallFloat {
-    /// Its name in manifests.
+    /// Type name in manifests: `f16`.
     pub name: String,
-    /// The type that holds its bits.
+    /// Unsigned type that holds the bits.
     pub holder: String,
-    /// Bits of the exponent.
+    /// Width of the exponent field in bits.
     pub exponent_bits: u32,
-    /// Bits of the mantissa.
+    /// Width of the mantissa field in bits.
     pub mantissa_bits: u32,
-    /// What is added to the exponent.
+    /// Exponent bias: the value of the exponent field for 2^0.
     pub bias: u32,
-    /// The position of the sign.
+    /// Bit position of the sign; 0 is the lowest bit.
     pub sign_shift: u32,
-    /// The greatest finite pattern, without sign, as a literal.
+    /// Greatest finite bit pattern without sign, as a literal.
     pub greatest: String,
-    /// What a value beyond it becomes, as a literal: infinity, NaN, or the greatest.
+    /// Bit pattern of a value that overflows, as a literal: infinity, NaN, or the greatest finite pattern.
     pub overflow: String,
-    /// The pattern of NaN, as a literal; for a type without NaN the greatest.
+    /// Bit pattern of NaN, as a literal; the greatest finite pattern if the type has no NaN.
     pub nan: String,
-    /// Whether the greatest exponent means infinity and NaN, as IEEE 754 has it.
+    /// True if the greatest exponent field encodes infinity and NaN, as in IEEE 754.
     pub ieee: bool,
-    /// Whether there is a NaN.
+    /// True if the type has a NaN.
     pub has_nan: bool,
-    /// Whether the pattern of minus zero is the NaN, and the only one.
+    /// True if the only NaN has the bit pattern of negative zero.
     pub unsigned_zero: bool,
 }
 
-/// A structure behind vector or complex elements, or behind records.
+/// Structure of a vector, complex or record element.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Structure {
-    /// Its name.
+    /// Name of the structure.
     pub name: String,
-    /// The macro that guards it: several headers may define it.
+    /// Macro that guards the definition, because several headers may define the structure.
     pub guard: String,
-    /// Its members.
+    /// Member declarations.
     pub members: String,
-    /// Declarations that a compiler takes only where the structure has its size and its members their places.
+    /// Static assertions on the size of the structure and the offsets of its members.
     pub asserts: Vec<String>,
 }
 
-/// A constant.
+/// Integer constant, defined as a macro.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Constant {
-    /// The macro.
+    /// Macro name.
     pub name: String,
-    /// Its value: an integer.
+    /// Value: an integer expression.
     pub value: Expr,
 }
 
-/// An index function as a macro.
+/// Index function as a macro.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MacroUnit {
-    /// The macro: the function's name in upper case.
+    /// Macro name: the function name in upper case.
     pub name: String,
-    /// The function.
+    /// Name of the function that the macro is equivalent to.
     pub function: String,
-    /// Its parameters: symbols first.
+    /// Parameter names: symbols first.
     pub params: Vec<String>,
-    /// What it gives: an expression without calls.
+    /// Value: an expression without function calls.
     pub value: Expr,
 }
 
-/// What is timed: a move at one size.
+/// Benchmark of a relayout at one size.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BenchUnit {
-    /// Values of the symbols.
+    /// Symbol values, in the order of the function's parameters.
     pub values: Vec<i64>,
-    /// Bytes of the elements.
+    /// Bytes of the elements, each counted once.
     pub bytes: Whole<Expr>,
-    /// Bytes of the source's buffer; for pack the dense one.
+    /// Bytes of the source buffer; for pack of the dense buffer.
     pub from_bytes: Whole<Expr>,
-    /// Bytes of the destination's buffer; for pack the layout's.
+    /// Bytes of the destination buffer; for pack of the tensor's buffer.
     pub to_bytes: Whole<Expr>,
 }
 
-/// An axis.
+/// Axis with its extent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AxisUnit {
-    /// Its name.
+    /// Axis name.
     pub name: String,
-    /// Its extent.
+    /// Extent in elements.
     pub extent: Whole<Expr>,
-    /// The names of its indices, where they have some: `x`, `y` and `z` of a record.
+    /// Labels of the indices 0, 1, …: `x`, `y` and `z` of a record; empty if the axis has no labels.
     pub labels: Vec<String>,
 }
 
-/// How packed sub-byte elements are reached.
+/// Access to packed sub-byte elements.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Packed {
-    /// The function that reads an element.
+    /// Function that reads an element.
     pub load: String,
-    /// The function that writes one.
+    /// Function that writes an element.
     pub store: String,
     /// Bits of an element: 1 to 7.
     pub bits: u32,
-    /// log2 of the fewest elements that fill whole bytes.
+    /// Base-2 logarithm of the least number of elements that fill whole bytes.
     pub shift: u32,
-    /// One less than those elements.
+    /// Least number of elements that fill whole bytes, minus 1; a mask for the index.
     pub in_whole: u32,
-    /// The bytes that they fill: 1 where no element lies in two bytes.
+    /// Bytes that these elements fill; 1 if no element spans two bytes.
     pub bytes: u32,
-    /// The bits of one element, as a literal.
+    /// Mask of the bits of one element, as a literal.
     pub mask: String,
-    /// Its sign bit, as a literal; `null` where the type has no sign.
+    /// Sign bit of an element, as a literal; `null` if the type is unsigned.
     pub sign: Option<String>,
-    /// Whether the first element of a byte is in its high bits.
+    /// True if the first element of a byte is in its high bits, false if in its low bits.
     pub high_first: bool,
 }
 
-/// A memory that the project names.
+/// Memory space that the project names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SpaceUnit {
-    /// Its name.
+    /// Name of the memory space.
     pub name: String,
-    /// How many bytes it has, where that is said.
+    /// Capacity in bytes; `null` if the project does not state it.
     pub bytes: Option<i64>,
 }
 
-/// A tensor.
+/// Tensor with its layout, constants and functions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TensorUnit {
-    /// Its name in the manifest.
+    /// Tensor name in the manifest.
     pub name: String,
-    /// Its name in the code: prefix and name.
+    /// Identifier in the generated code: prefix and name.
     pub ident: String,
-    /// The same in upper case, for macros.
+    /// Identifier in upper case, for macros.
     pub upper: String,
-    /// Its element type as the manifest calls it.
+    /// Element type in manifest notation.
     pub dtype: String,
-    /// The type of an element.
+    /// Element type in the language.
     pub element: String,
-    /// The type of what a buffer holds; differs for packed elements, which are bytes there.
+    /// Type of the buffer's items: `element`, or a byte type if elements are packed.
     pub in_buffer: String,
-    /// What pack takes and unpack gives; `null` where that is the tensor's own element type.
+    /// Element type that pack reads and unpack writes; `null` if it is the tensor's own element type.
     pub pack_from: Option<PackFromUnit>,
-    /// How elements that share bytes are reached.
+    /// Access to elements that share bytes; `null` if elements are whole bytes.
     pub packed: Option<Packed>,
-    /// The logical axes, outermost first.
+    /// Logical axes, outermost first.
     pub axes: Vec<AxisUnit>,
-    /// The storage axes, outermost first.
+    /// Storage axes, outermost first.
     pub storage_axes: Whole<Vec<AxisUnit>>,
-    /// The extents of the physical axes, outermost first.
+    /// Extents of the physical axes, outermost first.
     pub physical: Vec<Whole<Expr>>,
-    /// The map from the logical axes, in the manifest's syntax, separators included.
+    /// Index map from the logical axes, in manifest notation, with axis separators.
     pub map: String,
-    /// The memory space that the project names for it; `null` for any other memory.
+    /// Memory space of the tensor, if the project names it; `null` for any other memory.
     pub memory_space: Option<SpaceUnit>,
-    /// What each device holds, where the tensor is cut over a mesh; all else is of a part then.
+    /// Sharding over a mesh; `null` if the tensor is not sharded. All other fields describe the shard of one device.
     pub sharding: Option<ShardingUnit>,
-    /// What memory holds of it, where that is not the whole at once.
+    /// Ring buffer that holds a part of the tensor; `null` if memory holds the whole tensor.
     pub ring: Option<RingUnit>,
-    /// The steps of the layout as written, one line each; fit for a comment after `comment` only.
+    /// Steps of the layout as written, one line each. Each needs the filter `comment` in a comment.
     pub steps: Vec<String>,
-    /// Constants, in order.
+    /// Size constants, in order.
     pub constants: Whole<Vec<Constant>>,
-    /// Functions in place of constants that depend on symbols, in order.
+    /// Size functions for the values that depend on symbols, in order.
     pub counts: Vec<Whole<Function>>,
-    /// The macro that guards them in headers for the host.
+    /// Macro that guards the size functions in headers for the host.
     pub counts_guard: String,
-    /// Whether the symbols have promised values.
+    /// Function that is true if the symbols have values for which the layout is proven; `null` without symbols.
     pub symbols_ok: Option<Whole<Function>>,
-    /// The element's offset.
+    /// Offset of an element in the buffer.
     pub offset: Whole<Function>,
-    /// The element's physical indices, where the physical rank is over 1.
+    /// Physical indices of an element, one function per physical axis; empty if the physical rank is at most 1.
     pub indices: Vec<Whole<Function>>,
-    /// The offset and the physical indices as macros, where they are asked for.
+    /// Offset and physical indices as macros; empty if macros are not requested.
     pub macros: Vec<Whole<MacroUnit>>,
-    /// The slot's element.
+    /// Inverse of the offset: logical index of the element in a slot.
     pub logical: Whole<Function>,
-    /// The conditions on its elements, as the manifest writes them; `null` where every index is an element.
+    /// Domain: conditions on the indices of elements, in manifest notation; `null` if every index has an element.
     pub domain: Option<String>,
-    /// Whether an index of the shape is an element; `null` where every index is one.
+    /// Function that is true if an index within the shape is in the domain; `null` if every index is.
     pub in_domain: Option<Whole<Function>>,
-    /// Into the layout; `null` where the tensor has no memory.
+    /// Relayout from the dense logical buffer to the tensor's layout; `null` if the tensor has no memory.
     pub pack: Option<Whole<Function>>,
-    /// Back.
+    /// Relayout from the tensor's layout to the dense logical buffer; `null` if the tensor has no memory.
     pub unpack: Option<Whole<Function>>,
-    /// The image that the tensor lives in, on a target with kernels.
+    /// Image that stores the tensor; `null` if the tensor is in a buffer, or on a target without GPU kernels.
     pub image: Option<ImageUnit>,
-    /// Into the layout and back, on a target with kernels.
+    /// GPU kernels of pack and unpack; empty if kernels cannot access the memory, or on a target without GPU kernels.
     pub moves: Vec<KernelsUnit>,
-    /// What the test program needs.
+    /// Values for the test program.
     pub test: Whole<TestUnit>,
-    /// At which size pack is timed; unpack is with both buffers swapped.
+    /// Benchmark size of pack; unpack has the two buffers swapped.
     pub bench: Whole<BenchUnit>,
 }
 
-/// What a test of one tensor needs. Names differ from those that the template uses itself.
+/// Test values of one tensor. Identifiers differ from those that the template itself declares.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TestUnit {
-    /// The offset by definition; print with `c_plain`.
+    /// Offset by definition (reference implementation). Print with `c_plain`.
     pub plain: Whole<Function>,
-    /// The symbols.
+    /// Identifiers of the symbols.
     pub symbols: Vec<String>,
-    /// Values of the symbols to run with, in the order of `symbols`.
+    /// Test cases: one list of symbol values per run, in the order of `symbols`.
     pub cases: Vec<Vec<i64>>,
-    /// The logical axes.
+    /// Logical axes, outermost first.
     pub axes: Vec<AxisUnit>,
-    /// The physical axes.
+    /// Physical axes, outermost first.
     pub physical: Vec<AxisUnit>,
-    /// The offset of an element in the dense logical buffer, over `axes`.
+    /// Offset of an element in the dense logical buffer, as an expression over `axes`.
     pub dense: Whole<Expr>,
-    /// The offset of a slot, over `physical`.
+    /// Offset of a slot in the buffer, as an expression over `physical`.
     pub slot: Whole<Expr>,
-    /// Elements of the tensor: those of its domain.
+    /// Number of elements in the tensor's domain.
     pub elements: Whole<Expr>,
-    /// Elements of the dense logical buffer.
+    /// Number of elements in the dense logical buffer.
     pub dense_elements: Whole<Expr>,
-    /// The constant `fill` that stands for elements which a source has not; `null` where they are left as they are.
+    /// Declaration of the constant `fill`, written by unpack at indices outside the domain, and by a relayout to
+    /// elements that its source lacks; `null` if such elements are left unchanged.
     pub outside: Option<Whole<Stmt>>,
-    /// Slots of the buffer.
+    /// Number of slots in the buffer.
     pub slots: Whole<Expr>,
     /// Bytes of the dense logical buffer.
     pub logical_bytes: Whole<Expr>,
-    /// Bytes of the buffer.
+    /// Bytes of the tensor's buffer.
     pub physical_bytes: Whole<Expr>,
-    /// The constant `fill`, where padding gets one.
+    /// Declaration of the constant `fill`, which pack writes to padding; `null` if padding is left unchanged.
     pub fill: Option<Whole<Stmt>>,
-    /// How often the inverse is asked for where that is a search; none where it is an expression.
+    /// Number of inverse lookups that the test makes if the inverse is a search; `null` if it is an expression.
     pub searches: Option<i64>,
 }
 
-/// A view: the memory of a tensor under other axes or in other elements.
+/// A tensor or view that the test program fills, compares or converts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TestTensorUnit {
+    /// Name in the manifest.
+    pub name: String,
+    /// Name in the code, with the prefix.
+    pub ident: String,
+    /// Element type, as in the manifest.
+    pub dtype: String,
+    /// C type of an element.
+    pub element: String,
+    /// C type of what a buffer holds; bytes for packed elements.
+    pub in_buffer: String,
+    /// Functions that load and store an element that shares its byte with others; `null` for whole bytes.
+    pub packed: Option<Packed>,
+    /// True if only some indices of the shape are elements: `<ident>_in_domain` decides.
+    pub in_domain: bool,
+    /// True for a view: slots outside of it belong to other elements, and keep their values.
+    pub is_view: bool,
+    /// Values of the tests.
+    pub test: Whole<TestUnit>,
+}
+
+/// View: the memory of a tensor with other axes or another element type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one question of a template")]
 pub struct ViewUnit {
-    /// Its name in the manifest.
+    /// View name in the manifest.
     pub name: String,
-    /// Its name in the code: prefix and name.
+    /// Identifier in the generated code: prefix and name.
     pub ident: String,
-    /// The same in upper case, for macros.
+    /// Identifier in upper case, for macros.
     pub upper: String,
-    /// The name of the tensor or view that it is a view of.
+    /// Name of the tensor or view that this is a view of.
     pub of: String,
-    /// Position in the tensors of the one whose memory it is.
+    /// Position in `tensors` of the tensor that owns the memory.
     pub buffer: usize,
-    /// Whether it takes elements as they are, by a map.
+    /// True if the view is a window, which selects elements of unchanged type by an index map.
     pub window: bool,
-    /// Whether no two of its elements share a slot.
+    /// True if the view can be written, because no two of its elements share a slot.
     pub writable: bool,
-    /// Its element type as the manifest calls it.
+    /// Element type in manifest notation.
     pub dtype: String,
-    /// The type of an element.
+    /// Element type in the language.
     pub element: String,
-    /// The type of one of an element's lanes.
+    /// Type of one lane of an element.
     pub lane: String,
     /// Lanes of an element; 1 for a scalar.
     pub lanes: u32,
-    /// Whether the element type is one of the language's own.
+    /// True if the element type is built into the language, false if it is a generated structure.
     pub own_type: bool,
-    /// The type of what the buffer holds: of the tensor's elements, or bytes where those are packed.
+    /// Type of the buffer's items: the tensor's element type, or a byte type if its elements are packed.
     pub in_buffer: String,
-    /// Whether an element is another than the buffer's.
+    /// True if the element type of the view differs from that of the tensor.
     pub recast: bool,
-    /// Bytes of an element; 0 where elements share bytes.
+    /// Bytes of an element; 0 if elements share bytes.
     pub element_bytes: u32,
-    /// How elements that share bytes are reached.
+    /// Access to elements that share bytes; `null` if elements are whole bytes.
     pub packed: Option<Packed>,
-    /// The axes, outermost first.
+    /// Axes, outermost first.
     pub axes: Vec<AxisUnit>,
-    /// The extents of the physical axes, outermost first, in elements of the view.
+    /// Extents of the physical axes, outermost first, in elements of the view.
     pub physical: Vec<Whole<Expr>>,
-    /// The map of a window into the axes of what it sees, of any other view that to its storage axes; in the manifest's
-    /// syntax.
+    /// Index map in manifest notation: for a window from its axes to the axes of the tensor or view that it selects
+    /// from, for any other view to its storage axes.
     pub map: String,
-    /// Constants, in order.
+    /// Size constants, in order.
     pub constants: Whole<Vec<Constant>>,
-    /// Functions in place of constants that depend on symbols, in order.
+    /// Size functions for the values that depend on symbols, in order.
     pub counts: Vec<Whole<Function>>,
-    /// The macro that guards them in headers for the host.
+    /// Macro that guards the size functions in headers for the host.
     pub counts_guard: String,
-    /// Whether the symbols have promised values.
+    /// Function that is true if the symbols have values for which the layout is proven; `null` without symbols.
     pub symbols_ok: Option<Whole<Function>>,
-    /// The element's offset in the buffer, in elements of the view.
+    /// Offset of an element in the buffer, in elements of the view.
     pub offset: Whole<Function>,
-    /// The element's physical indices, where the physical rank is over 1.
+    /// Physical indices of an element, one function per physical axis; empty if the physical rank is at most 1.
     pub indices: Vec<Whole<Function>>,
-    /// The function that reads an element at an offset; `null` where there is no memory.
+    /// Function that reads the element at an offset; `null` if the memory is not accessible.
     pub load: Option<String>,
-    /// The function that writes one; `null` where that is not allowed.
+    /// Function that writes the element at an offset; `null` if the view cannot be written.
     pub store: Option<String>,
-    /// The image that the elements are read from and written to, on a target with kernels.
+    /// Image that the view's elements are read from and written to, on a target with GPU kernels; `null` otherwise.
     pub image: Option<ImageUnit>,
-    /// From a dense array into a window; `null` where that is not allowed.
+    /// Relayout from a dense array to a window; `null` if the view is no window, has no memory or cannot be written.
     pub pack: Option<Whole<Function>>,
-    /// From a window into a dense array.
+    /// Relayout from a window to a dense array; `null` if the view is no window or has no memory.
     pub unpack: Option<Whole<Function>>,
-    /// What the test program needs.
+    /// Values for the test program.
     pub test: Whole<ViewTestUnit>,
 }
 
-/// What a test of one view needs. Names differ from those that the template uses itself.
+/// Test values of one view. Identifiers differ from those that the template itself declares.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ViewTestUnit {
-    /// The offset by definition; print with `c_plain`.
+    /// Offset by definition (reference implementation). Print with `c_plain`.
     pub plain: Whole<Function>,
-    /// By definition, the offset of each element that one of the view joins; print with `c_plain`.
+    /// Offset by definition of each element that a view element joins. Print with `c_plain`. `null` if it joins none.
     pub plain_lane: Option<Whole<Function>>,
-    /// How many it joins.
+    /// Number of tensor elements that one view element joins; 1 if it joins none.
     pub joined: i64,
-    /// The symbols.
+    /// Identifiers of the symbols.
     pub symbols: Vec<String>,
-    /// Values of the symbols to run with, in the order of `symbols`.
+    /// Test cases: one list of symbol values per run, in the order of `symbols`.
     pub cases: Vec<Vec<i64>>,
-    /// The axes.
+    /// Axes, outermost first.
     pub axes: Vec<AxisUnit>,
-    /// The offset of an element in a dense array of the view's shape, over `axes`.
+    /// Offset of an element in a dense array of the view's shape, as an expression over `axes`.
     pub dense: Whole<Expr>,
-    /// Elements of the view.
+    /// Number of elements of the view.
     pub elements: Whole<Expr>,
-    /// Slots of the buffer, in elements of the view.
+    /// Number of slots in the buffer, in elements of the view.
     pub slots: Whole<Expr>,
     /// Bytes of a dense array of the view's shape.
     pub dense_bytes: Whole<Expr>,
@@ -481,29 +506,25 @@ pub struct ViewTestUnit {
     pub bytes: Whole<Expr>,
 }
 
-/// A relayout.
+/// Relayout from one tensor to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConvertUnit {
-    /// The function.
+    /// Function of the relayout on a CPU; on a target with GPU kernels, see `moves`.
     pub function: Whole<Function>,
-    /// The same by kernels, on a target with kernels.
+    /// GPU kernels of the relayout; `null` if kernels cannot access a memory, or on a target without GPU kernels.
     pub moves: Option<KernelsUnit>,
-    /// Position of the source in the tensors.
-    pub from: usize,
-    /// Position of the destination in the tensors.
-    pub to: usize,
-    /// For each axis of the source, the position in the destination.
+    /// Source. Its axes have the names of the destination's.
+    pub from: TestTensorUnit,
+    /// Destination.
+    pub to: TestTensorUnit,
+    /// Position in the destination of each source axis.
     pub axes: Vec<usize>,
-    /// The function that an element goes through; `null` where it is moved as it is.
+    /// Function that converts an element; `null` if elements are copied unchanged.
     pub cast: Option<String>,
-    /// The source's test values, its axes named as the destination's.
-    pub from_test: Whole<TestUnit>,
-    /// The destination's test values.
-    pub to_test: Whole<TestUnit>,
-    /// The symbols of both.
+    /// Identifiers of the symbols of both tensors.
     pub symbols: Vec<String>,
-    /// Values of them to run with.
+    /// Test cases: one list of symbol values per run, in the order of `symbols`.
     pub cases: Vec<Vec<i64>>,
-    /// At which size it is timed.
+    /// Benchmark size.
     pub bench: Whole<BenchUnit>,
 }

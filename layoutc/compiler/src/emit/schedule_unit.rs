@@ -36,8 +36,10 @@ pub(super) fn build(
         }
         ScheduleCall::Convert { convert, from, to } => {
             let convert = manifest.converts.get(convert)?;
-            let same = |unit: &&ConvertUnit| (unit.from, unit.to) == (convert.from, convert.to);
-            let name = converts.iter().find(same)?.function.name.clone();
+            let [source, target] = [manifest.tensor(convert.from)?, manifest.tensor(convert.to)?];
+            let is_it =
+                |unit: &&ConvertUnit| unit.from.name == source.name && unit.to.name == target.name;
+            let name = converts.iter().find(is_it)?.function.name.clone();
             Some(CallUnit { name, is_operator: false, buffers: vec![from, to] })
         }
     };

@@ -14,7 +14,7 @@ use super::model::{
     KernelsUnit, Language, LocalUnit, MacroUnit, MeshAxisUnit, OperandTestUnit, OperatorUnit,
     PackFromUnit, Packed, ParamUnit, Parts, RangeUnit, ReshardUnit, RingUnit, RunCast,
     RunTranspose, ScheduleUnit, ShardingUnit, SmallFloat, SpaceUnit, Structure, TensorUnit,
-    TestUnit, TransposeUnit, TurnUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
+    TestTensorUnit, TestUnit, TransposeUnit, TurnUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
 use crate::emit::syntax::{Expr, Function, Stmt};
@@ -77,7 +77,7 @@ show! {
     ComputeUnit { name, kernel, function, short, is_relayout, test, bench, moves }
     ComputeTestUnit { plain, samples, symbols, cases, operands, locals }
     OperandTestUnit {
-        name, tensor, symbols, is_filled, first, count, is_written, pads, is_sampled, absolute,
+        name, computed, symbols, is_filled, first, count, is_written, pads, is_sampled, absolute,
         relative,
     }
     ArithmeticUnit { function, form, element, is_float, unsigned }
@@ -139,6 +139,7 @@ show! {
         plain, symbols, cases, axes, physical, dense, slot, elements, dense_elements, outside, slots,
         logical_bytes, physical_bytes, fill, searches,
     }
+    TestTensorUnit { name, ident, dtype, element, in_buffer, packed, in_domain, is_view, test }
     ViewUnit {
         name, ident, upper, of, buffer, window, writable, dtype, element, lane, lanes, own_type,
         in_buffer, recast, element_bytes, packed, axes, physical, map, constants, counts,
@@ -148,7 +149,7 @@ show! {
         plain, plain_lane, joined, symbols, cases, axes, dense, elements, slots, dense_bytes, bytes,
     }
     ConvertUnit {
-        function, moves, from, to, axes, cast, from_test, to_test, symbols, cases, bench,
+        function, moves, from, to, axes, cast, symbols, cases, bench,
     }
     Umbrella { generator, guard, includes }
 }

@@ -4,23 +4,27 @@ use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::symbol::Symbol;
 
-use super::model::{AxisUnit, TestUnit, ViewTestUnit};
+use super::dialect::Dialect;
+use super::element::type_name;
+use super::model::{AxisUnit, TestTensorUnit, TestUnit, ViewTestUnit};
+use super::unit::packed;
 use super::whole::Whole;
 use crate::base::fill;
 use crate::emit::syntax::{Function, Spelling, Stmt};
-use crate::model::{Manifest, Tensor, View, ViewKind};
+use crate::model::{Manifest, Tensor, TensorRef, View, ViewKind};
 use crate::plan::index::{
     buffer_bytes, count, dense_offset, logical_bytes, physical_offset, plain_offset,
 };
 use crate::plan::lower::{PlanError, lower};
 use crate::plan::names::Namer;
-use crate::plan::view::{context, dense_bytes, plain};
+use crate::plan::view::{dense_bytes, plain};
 use crate::plan::{Context, Naming};
 
 /// Identifiers that the template declares in functions that also contain names from the manifest.
 const TAKEN: &[&str] = &[
     "all",
     "back",
+    "before",
     "dense",
     "elements",
     "failed",
@@ -89,7 +93,30 @@ pub(super) fn is_taken(name: &str) -> bool {
         || name.ends_with("_plain_lane")
 }
 
-/// Test values of one tensor.
+/// Tensor or view `of` with its test values.
+pub(super) fn stored(
+    manifest: &Manifest,
+    of: TensorRef,
+    naming: &Naming<'_>,
+    dialect: &Dialect,
+) -> Result<TestTensorUnit, PlanError> {
+    let found = manifest.tensor(of).ok_or(PlanError::Scope)?;
+    let ident = naming.tensor(&found.name);
+    let dtype = found.dtype.to_string();
+    Ok(TestTensorUnit {
+        name: found.name.clone(),
+        element: type_name(dialect, &dtype, false),
+        in_buffer: type_name(dialect, &dtype, true),
+        packed: packed(found, &ident),
+        in_domain: found.layout.domain().is_some(),
+        is_view: matches!(of, TensorRef::View(_)),
+        test: tensor(found, naming)?.into(),
+        ident,
+        dtype,
+    })
+}
+
+/// Test values of one tensor, or of a view in the form of a tensor.
 pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, PlanError> {
     let avoid = |name: &str| (naming.avoid)(name) || is_taken(name);
     let naming = &Naming { avoid: &avoid, ..*naming };
@@ -169,7 +196,7 @@ pub(super) fn view(
 ) -> Result<ViewTestUnit, PlanError> {
     let avoid = |name: &str| (naming.avoid)(name) || is_taken(name);
     let naming = &Naming { avoid: &avoid, ..*naming };
-    let context = context(manifest, view, tensor, naming)?;
+    let context = Context::new(tensor, naming);
     let layout = &tensor.layout;
     let symbol = |var| context.symbol(var);
     let mut namer = Namer::new(&avoid);

@@ -72,7 +72,7 @@ pub(super) fn build(
         match convert_unit(manifest, convert, &naming, settings) {
             Ok(unit) => converts.extend(unit),
             Err(error) => {
-                let tensors = [convert.from, convert.to].map(|k| manifest.tensors.get(k));
+                let tensors = [convert.from, convert.to].map(|of| manifest.tensor(of));
                 let [from, to] = tensors.map(|tensor| tensor.map_or("", |tensor| &tensor.name));
                 let name = format!("{from}_to_{to}");
                 faults.push(plan_fault(convert.place.clone(), &name, &error));
@@ -109,7 +109,11 @@ pub(super) fn build(
     let (guard, files) = globals::file_names(out_stem, &settings.prefix);
     let guard = format!("{guard}{}", settings.language.macros);
     let tests: Vec<_> = computes.iter().filter_map(|c: &ComputeUnit| c.test.as_deref()).collect();
-    let computed = compute_test::computed(manifest, &tests, dialect);
+    let computed = compute_test::computed(manifest, &tests, &naming, dialect);
+    let computed = computed.map_err(|error| {
+        let place = manifest.computes.first().map(|compute| compute.place.clone());
+        place.map(|place| plan_fault(place, "the tests", &error)).into_iter().collect::<Vec<_>>()
+    })?;
     let all = manifest.tensors.iter().chain(manifest.views.iter().map(|view| &view.tensor));
     let mut unit = Unit {
         version: VERSION,
@@ -440,8 +444,7 @@ fn convert_unit(
     naming: &Naming<'_>,
     settings: &Settings,
 ) -> Result<Option<ConvertUnit>, PlanError> {
-    let (Some(from), Some(to)) =
-        (manifest.tensors.get(convert.from), manifest.tensors.get(convert.to))
+    let (Some(from), Some(to)) = (manifest.tensor(convert.from), manifest.tensor(convert.to))
     else {
         return Ok(None);
     };
@@ -456,32 +459,31 @@ fn convert_unit(
             facts.push(symbol.facts);
         }
     }
-    let tests = [test_unit::tensor(from, naming)?, test_unit::tensor(to, naming)?];
+    let stored = |of| test_unit::stored(manifest, of, naming, settings.dialect);
+    let tests = [stored(convert.from)?, stored(convert.to)?];
     // Symbols have identifiers of their own in the test program, which may differ from the function's parameters.
     let mut symbols: Vec<(&str, String)> = Vec::new();
     for (context, test) in contexts.iter().zip(&tests) {
-        for (symbol, name) in context.symbols.iter().zip(&test.symbols) {
+        for (symbol, name) in context.symbols.iter().zip(&test.test.symbols) {
             if symbols.iter().all(|(known, _)| *known != symbol.facts.name) {
                 symbols.push((&symbol.facts.name, name.clone()));
             }
         }
     }
     let symbols = symbols.into_iter().map(|(_, name)| name).collect();
-    let [from_test, to_test] = tests;
     let reached = |tensor: &Tensor| image::rank_of(tensor.memory).is_some();
     let moves = if settings.language.kernels && reached(from) && reached(to) {
         kernels::convert(manifest, convert, naming)?
     } else {
         None
     };
+    let [from, to] = tests;
     Ok(Some(ConvertUnit {
         moves,
-        from: convert.from,
-        to: convert.to,
+        from,
+        to,
         axes: convert.axes.clone(),
         cast: convert.cast.map(|cast| casts::function(settings.dialect, cast)),
-        from_test: from_test.into(),
-        to_test: to_test.into(),
         symbols,
         cases: test_unit::cases(&facts, &contexts.each_ref()),
         bench: bench_unit::convert(&facts, &contexts)?.into(),

@@ -37,7 +37,7 @@ fn unit(
     naming: &Naming<'_>,
     settings: &Settings,
 ) -> Result<ViewUnit, PlanError> {
-    let context = plan::view::context(manifest, view, tensor, naming)?;
+    let context = plan::Context::new(tensor, naming);
     let plan = plan::view::view(view, &context)?;
     let ident = naming.tensor(&tensor.name);
     let upper = ident.to_ascii_uppercase();
@@ -64,13 +64,13 @@ fn unit(
     let reached = |what: &str| reaches.then(|| format!("{ident}_{what}"));
     let recast = dtype != buffer;
     let in_texels =
-        settings.language.kernels && recast && !view.is_shared && image::has_format(dtype);
+        settings.language.kernels && recast && !view.is_broadcast() && image::has_format(dtype);
     Ok(ViewUnit {
         name: tensor.name.clone(),
         of: view.of_name.clone(),
         buffer: view.buffer,
         window: view.is_window(),
-        writable: !view.is_shared,
+        writable: !view.is_broadcast(),
         dtype: dtype.to_string(),
         element: type_of(dtype, false),
         lane: type_of(Dtype { lanes: 1, ..dtype }, false),
@@ -95,7 +95,7 @@ fn unit(
         offset: plan.offset.into(),
         indices: plan.indices.into_iter().map(Whole::<Function>::from).collect(),
         load: reached("load"),
-        store: reached("store").filter(|_| !view.is_shared),
+        store: reached("store").filter(|_| !view.is_broadcast()),
         image: if in_texels { kernels::image(&view.tensor, &ident)? } else { None },
         pack: plan.pack.map(Whole::<Function>::from),
         unpack: plan.unpack.map(Whole::<Function>::from),

@@ -1,6 +1,6 @@
 //! Relayouts between tensors, and the decisions of the manifest on their schedule.
 
-use super::Spanned;
+use super::{Spanned, TensorRef};
 use crate::base::cast::Cast;
 use crate::base::diagnostic::FileSpan;
 use crate::manifest::syntax::{FillStrategy, InnerKernel, StorePolicy};
@@ -10,11 +10,12 @@ use crate::manifest::syntax::{FillStrategy, InnerKernel, StorePolicy};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Convert {
-    /// Position of the source in [`super::Manifest::tensors`].
-    pub from: usize,
-    /// Position of the destination in [`super::Manifest::tensors`].
-    pub to: usize,
-    /// For each axis of `from`, its position in `to`.
+    /// Source tensor or view.
+    pub from: TensorRef,
+    /// Destination tensor or view, whose memory is not that of the source.
+    pub to: TensorRef,
+    /// Positions in `to` of the axes of `from`, one for each axis of `from` in order: `[1, 0]` if `from` has the axes
+    /// N, C and `to` has C, N.
     pub axes: Vec<usize>,
     /// Cast of the elements from the source's element type to the destination's; `None` if both are equal.
     pub cast: Option<Cast>,
@@ -29,9 +30,9 @@ pub struct Convert {
 pub struct ConvertSchedule {
     /// Names of loops, outermost first; loops that are not named are inside these.
     pub order: Vec<Spanned<String>>,
-    /// Extents of a transpose tile along the fastest-varying digit of the destination and of the source, in that order,
-    /// counted in values of the digit. A digit is a mixed-radix component of an index, such as `c % 4`. `None`: the
-    /// planner chooses.
+    /// Extents of a transpose tile: first along the fastest-varying digit of the destination, then along that of the
+    /// source, each as a number of values of the digit. A digit is a mixed-radix component of an index, such as
+    /// `c % 4`. `None`: the planner chooses.
     pub block: Option<Spanned<[i64; 2]>>,
     /// Kernel that copies elements inside all loops; `None`: the planner chooses.
     pub inside: Option<Spanned<InnerKernel>>,
@@ -42,9 +43,10 @@ pub struct ConvertSchedule {
 }
 
 impl Convert {
-    /// Relayout without a cast and without schedule decisions of the manifest. `axes[k]` is the position in `to` of
-    /// axis `k` of `from`.
+    /// Relayout between the tensors at the positions `from` and `to`, without a cast and without schedule decisions of
+    /// the manifest. `axes[k]` is the position in the tensor `to` of axis `k` of the tensor `from`.
     pub(crate) fn between(from: usize, to: usize, axes: Vec<usize>, place: FileSpan) -> Self {
+        let (from, to) = (TensorRef::Tensor(from), TensorRef::Tensor(to));
         Self { from, to, axes, cast: None, choices: ConvertSchedule::default(), place }
     }
 }

@@ -27,7 +27,7 @@ pub use self::memory_footprint::{MemoryFootprint, layout_bytes};
 use self::reshard::Reshard;
 use self::schedule::GraphSchedule;
 pub use self::tensor::{MemorySpace, PackFrom, Tensor, TensorSpans, fill_fault};
-pub use self::view::{View, ViewKind, ViewTarget};
+pub use self::view::{MemoryOwner, TensorRef, View, ViewKind};
 
 /// Value with the span in the manifest where it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,18 +76,26 @@ impl Manifest {
         }
     }
 
-    /// True if the manifest converts sharded tensors, so that MPI files are generated, also if every device converts
-    /// only its own shard.
+    /// Tensor or view that `of` refers to, in the form of a tensor; `None` if there is none.
+    pub fn tensor(&self, of: TensorRef) -> Option<&Tensor> {
+        match of {
+            TensorRef::Tensor(k) => self.tensors.get(k),
+            TensorRef::View(k) => self.views.get(k).map(|view| &view.tensor),
+        }
+    }
+
+    /// True if a conversion of the manifest has a sharded tensor, also if every device converts only its own shard. MPI
+    /// files are then generated.
     pub fn needs_mpi(&self) -> bool {
         let is_cut = |convert: &Convert| {
-            self.tensors.get(convert.from).is_some_and(|tensor| tensor.sharded.is_some())
+            self.tensor(convert.from).is_some_and(|tensor| tensor.sharded.is_some())
         };
         !self.reshards.is_empty() || self.converts.iter().any(is_cut)
     }
 
-    /// Copy of the manifest with an additional instance `NAME_auto` after each instance `NAME` that has a loop schedule
-    /// or tile caches: the same kernel without schedule and caches, so that the planner chooses everything. No instance
-    /// is added if another one has that name, ignoring case.
+    /// Copy of the manifest in which each instance `NAME` with a loop schedule, complete schedules or tile caches is
+    /// followed by an instance `NAME_auto`: the same kernel without these, so that the planner chooses everything.
+    /// `NAME_auto` is left out if another instance has this name, ignoring case.
     #[must_use]
     pub fn with_unscheduled_instances(&self) -> Self {
         let mut computes = Vec::with_capacity(self.computes.len());
@@ -101,9 +109,9 @@ impl Manifest {
         Self { computes, ..self.clone() }
     }
 
-    /// Manifest restricted to the tensors that are generated for `target`, and to the views, conversions and kernels
-    /// that use only those tensors. Borrowed and unchanged if that is every tensor; otherwise a copy with all graphs
-    /// and without `schedules`, so that the restriction must precede the solving of graphs.
+    /// Manifest restricted to the target `target`: the tensors that are generated for it, and the views, conversions
+    /// and kernels that use only these tensors. If all tensors are, the manifest itself is borrowed. Otherwise it is a
+    /// copy with all graphs and without `schedules`, so that the restriction must precede the solving of graphs.
     #[must_use]
     pub fn for_target(&self, target: &str) -> Cow<'_, Self> {
         let wanted =
@@ -120,35 +128,36 @@ impl Manifest {
             }
         }
         let at = |k: usize| position.get(k).copied().flatten();
-        let convert = |convert: &Convert| {
-            Some(Convert { from: at(convert.from)?, to: at(convert.to)?, ..convert.clone() })
-        };
-        let converts = self.converts.iter().filter_map(convert).collect();
         let reshard = |reshard: &Reshard| {
             Some(Reshard { from: at(reshard.from)?, to: at(reshard.to)?, ..reshard.clone() })
         };
         let reshards = self.reshards.iter().filter_map(reshard).collect();
-        // A kernel is generated if all its tensors are.
+        let mut views = Vec::new();
+        let mut view_position: Vec<Option<usize>> = Vec::new();
+        let referred = |of: TensorRef, view_position: &[Option<usize>]| match of {
+            TensorRef::Tensor(k) => at(k).map(TensorRef::Tensor),
+            TensorRef::View(k) => view_position.get(k).copied().flatten().map(TensorRef::View),
+        };
+        for view in &self.views {
+            let found = referred(view.of, &view_position).zip(at(view.buffer));
+            view_position.push(found.map(|_| views.len()));
+            views.extend(found.map(|(of, buffer)| View { of, buffer, ..view.clone() }));
+        }
+        let referred = |of| referred(of, &view_position);
+        let convert = |convert: &Convert| {
+            let (from, to) = (referred(convert.from)?, referred(convert.to)?);
+            Some(Convert { from, to, ..convert.clone() })
+        };
+        let converts = self.converts.iter().filter_map(convert).collect();
+        // A kernel is generated if all its operands are.
         let compute = |compute: &KernelInstance| {
             let mut copy = compute.clone();
             for operand in &mut copy.operands {
-                operand.tensor = at(operand.tensor)?;
+                operand.tensor = referred(operand.tensor)?;
             }
             Some(copy)
         };
         let computes = self.computes.iter().filter_map(compute).collect();
-        let (mut views, mut view_position) = (Vec::new(), Vec::new());
-        for view in &self.views {
-            let of = match view.of {
-                ViewTarget::Tensor(k) => at(k).map(ViewTarget::Tensor),
-                ViewTarget::View(k) => {
-                    view_position.get(k).copied().flatten().map(ViewTarget::View)
-                }
-            };
-            let found = of.zip(at(view.buffer));
-            view_position.push(found.map(|_| views.len()));
-            views.extend(found.map(|(of, buffer)| View { of, buffer, ..view.clone() }));
-        }
         let path = self.path.clone();
         let (graphs, schedules) = (self.graphs.clone(), Vec::new());
         Cow::Owned(Self { path, tensors, views, converts, reshards, computes, graphs, schedules })

@@ -5,6 +5,7 @@ use layoutc_algebra::symbol::Axis;
 
 use super::reshard::DeviceSharding;
 use super::ring::Ring;
+use super::view::MemoryOwner;
 use crate::base::cast::Cast;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
@@ -34,6 +35,8 @@ pub struct Tensor {
     pub file: String,
     /// Name of the tensor in the manifest.
     pub name: String,
+    /// Owner of the memory, if this is a view in the form of a tensor; `None` for a tensor with memory of its own.
+    pub owner: Option<MemoryOwner>,
     /// Element type of the tensor in memory.
     pub dtype: Dtype,
     /// Element type of the row-major array that pack reads and unpack writes, with the casts; `None` if it is `dtype`.
@@ -49,12 +52,13 @@ pub struct Tensor {
     pub fill: Fill,
     /// Kind of memory in which the tensor is stored.
     pub memory: Memory,
-    /// Memory space of the tensor if its manifest names a declared one, in which case `memory` is [`Memory::Global`];
-    /// `None` for a built-in memory.
+    /// Declared memory space that the tensor is in, in which case `memory` is [`Memory::Global`]. `None` for a built-in
+    /// memory.
     pub space: Option<MemorySpace>,
     /// Names of the targets for which the tensor is generated; `None`: all targets.
     pub targets: Option<Vec<String>>,
-    /// Labels of the indices along each axis, by the axis's position; empty for an axis without labels.
+    /// Labels of the indices, one list for each axis: element `i` of a list is the label of index `i`. A list is empty
+    /// for an axis without labels.
     pub labels: Vec<Vec<String>>,
     /// True if, of the elements that share a byte, the first one is in the high bits of the byte.
     pub high_first: bool,
@@ -64,8 +68,8 @@ pub struct Tensor {
     pub places: TensorSpans,
 }
 
-/// Element type of the row-major array that pack copies into the layout and unpack copies back to, if it differs from
-/// that in memory.
+/// Element type of the row-major array that pack reads and unpack writes, if it differs from the element type in
+/// memory, with the casts between the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackFrom {
     /// Element type of the row-major array that pack reads and unpack writes.
@@ -107,8 +111,8 @@ impl TensorSpans {
     }
 }
 
-/// Diagnostic for a padded tensor whose element type cannot represent its fill value; `None` if the tensor has no
-/// padding, no fill value or a representable one.
+/// Diagnostic for a tensor with padding whose element type cannot represent its fill value. `None` if the tensor has no
+/// padding or no fill value, or if the fill value can be represented.
 pub fn fill_fault(tensor: &Tensor) -> Option<Diagnostic> {
     if tensor.layout.verdict() == Verdict::Bijective {
         return None;
@@ -144,6 +148,12 @@ pub fn fill_fault(tensor: &Tensor) -> Option<Diagnostic> {
 }
 
 impl Tensor {
+    /// True for a view whose owner has further elements in the memory between the view's own. A statement that writes
+    /// such a view has loops over its logical axes, not over its storage axes.
+    pub(crate) fn is_window(&self) -> bool {
+        self.owner.is_some() && self.layout.verdict() == Verdict::Padded
+    }
+
     /// Copy of the tensor with the name `name`.
     pub(crate) fn with_name(&self, name: String) -> Self {
         Self { name, ..self.clone() }
@@ -154,7 +164,7 @@ impl Tensor {
         Self { layout, ..self.clone() }
     }
 
-    /// Copy of the tensor with the layout `layout`, which the steps `steps` give.
+    /// Copy of the tensor with the layout `layout` and the texts `steps` of the layout steps, one line each.
     pub(crate) fn with_steps(&self, layout: Layout, steps: Vec<String>) -> Self {
         Self { layout, steps, ..self.clone() }
     }

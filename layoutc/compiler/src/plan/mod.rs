@@ -6,6 +6,7 @@ mod arith;
 mod border;
 pub mod cores;
 mod domain;
+mod elements;
 pub mod gpu_relayout;
 pub mod image;
 pub mod index;
@@ -196,31 +197,26 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
+    /// Context of a tensor, or of a view in the form of a tensor. A view has all symbols of its layout, also those that
+    /// only the viewed tensor depends on.
     pub(crate) fn new(tensor: &'a Tensor, naming: &'a Naming<'a>) -> Self {
         let layout = &tensor.layout;
         let whole = || tensor.ring.iter().flat_map(|ring| &ring.whole).map(|axis| &axis.extent);
-        let used = |var: Var| {
-            all_exprs(layout).chain(whole()).any(|expr| expr.mentions(&|other| other == var))
+        let used = |number: u32, symbol: &Symbol| match &tensor.owner {
+            Some(owner) => owner.symbols.contains(&symbol.name),
+            None => all_exprs(layout)
+                .chain(whole())
+                .any(|expr| expr.mentions(&|other| other == Var::Symbol(number))),
         };
-        Self::with(tensor, naming, &used)
-    }
-
-    /// Context of a view in the memory of the tensor `owner`. It has all symbols of the layout, also those that only
-    /// the viewed tensor depends on.
-    pub(crate) fn of_view(tensor: &'a Tensor, owner: &'a str, naming: &'a Naming<'a>) -> Self {
-        Self { owner, ..Self::with(tensor, naming, &|_| true) }
-    }
-
-    fn with(tensor: &'a Tensor, naming: &'a Naming<'a>, used: &dyn Fn(Var) -> bool) -> Self {
-        let layout = &tensor.layout;
         // Symbols are the first parameters of every function, so that their identifiers are the same in all of them.
         let mut namer = Namer::new(naming.avoid);
         let symbols = (0..)
             .zip(layout.symbols())
-            .filter(|(number, _)| used(Var::Symbol(*number)))
+            .filter(|(number, symbol)| used(*number, symbol))
             .map(|(number, facts)| NamedSymbol { number, facts, name: namer.name(&facts.name) })
             .collect();
-        Self { tensor, layout, naming, symbols, owner: &tensor.name }
+        let owner = tensor.owner.as_ref().map_or(&tensor.name, |owner| &owner.name);
+        Self { tensor, layout, naming, symbols, owner }
     }
 
     /// Name of a function: `<prefix><tensor>_<what>`.

@@ -5,16 +5,15 @@ use layoutc_algebra::layout::Layout;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::Context;
-use super::arith::is_multiple;
 use super::cores::{self, Cores, Loop};
-use super::domain;
-use super::index::{count, dense_offset, symbol_params};
+use super::elements::Memory;
+use super::index::{count, symbol_params};
 use super::kernel::documented;
 use super::lower::{Binding, PlanError, lower};
 use super::names::Namer;
 use super::nest::{self, Buffer, Nest, Ways};
 use super::prepare::{Rest, fill_constant, join};
-use super::side::{Side, dense_strides, logical_side, physical_side};
+use super::side::{Side, logical_side, physical_side};
 use super::transfer::transfer;
 use crate::base::cast::Cast;
 use crate::base::dtype::Dtype;
@@ -44,7 +43,10 @@ pub(super) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Move,
         Some(transfer) => {
             parts.nest(context, context, &transfer, [&from, &to], ConvertSchedule::NONE)?
         }
-        None => parts.by_index(context, &from, &to, Direction::Pack)?,
+        None => {
+            let ends = [Memory::Dense(context), Memory::Layout(context)];
+            parts.by_elements(ends, &all_axes(layout), [&from, &to])?
+        }
     };
     Ok(parts.finish(body))
 }
@@ -77,7 +79,10 @@ pub(super) fn unpack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Mov
         Some(transfer) => {
             parts.nest(context, context, &transfer, [&from, &to], ConvertSchedule::NONE)?
         }
-        None => parts.by_index(context, &from, &to, Direction::Unpack)?,
+        None => {
+            let ends = [Memory::Layout(context), Memory::Dense(context)];
+            parts.by_elements(ends, &all_axes(layout), [&from, &to])?
+        }
     };
     Ok(parts.finish(body))
 }
@@ -105,10 +110,9 @@ pub(super) fn sides(layout: &Layout) -> Result<Option<Sides>, PlanError> {
     Ok(logical_side(layout.logical(), &physical)?.map(|logical| Sides { logical, physical }))
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Direction {
-    Pack,
-    Unpack,
+/// Positions of all logical axes of a layout.
+fn all_axes(layout: &Layout) -> Vec<usize> {
+    (0..layout.logical().len()).collect()
 }
 
 /// Function that copies a whole tensor.
@@ -116,7 +120,7 @@ enum Direction {
 pub struct Move {
     /// Copy function.
     pub function: Function,
-    /// Loop nest over digits; `None` if the loops are over the logical axes and call index functions.
+    /// Loop nest over digits; `None` if the loops copy single elements, as the layouts have no common digits.
     pub nest: Option<Nest>,
     /// Symbols of the digits' strides and extents.
     pub symbols: Vec<Symbol>,
@@ -372,86 +376,8 @@ impl<'a> Parts<'a> {
         Ok(body)
     }
 
-    /// Loops over the logical axes that compute the offset in the layout by its index function.
-    fn by_index(
-        &mut self,
-        context: &Context<'_>,
-        from: &Buffer,
-        to: &Buffer,
-        direction: Direction,
-    ) -> Result<Vec<Stmt>, PlanError> {
-        let symbol = |var| context.symbol(var);
-        let axes = context.layout.logical();
-        let names: Vec<String> = axes.iter().map(|axis| self.namer.name(&axis.name)).collect();
-        let dense = dense_offset(axes, &names, &symbol)?;
-        let there = place(context, &names);
-        let (source, target) = match direction {
-            Direction::Pack => (dense, there),
-            Direction::Unpack => (there, dense),
-        };
-        let condition = domain::holds(context, &names)?;
-        let otherwise = match direction {
-            Direction::Unpack if condition.is_some() && context.fills_outside() => {
-                let fill = self.declare_fill(context)?;
-                vec![write(to, target.clone(), fill.cast(self.cast))]
-            }
-            Direction::Pack | Direction::Unpack => Vec::new(),
-        };
-        let stored = self.store(from, to, source, target);
-        let stored = domain::guarded(condition, stored, otherwise);
-        let mut body = over(axes, names, stored, &symbol)?;
-        let symbols = context.layout.symbols();
-        let in_whole = to.in_whole();
-        let loops = axes.iter().zip(dense_strides(axes)?).map(|(axis, stride)| Loop {
-            // An iteration writes a contiguous run of the dense buffer; where the layout writes is not known.
-            apart: to.through.is_none()
-                || direction == Direction::Unpack && is_multiple(&stride, in_whole, symbols),
-            ..Loop::over(&axis.extent, symbols, &symbol)
-        });
-        self.share(&mut body, &loops.collect::<Vec<_>>(), to);
-        Ok(body)
-    }
-
-    /// Loops over the logical axes of the destination that compute both offsets by index functions. `axes` are the
-    /// positions of the source's axes in the destination.
-    pub(super) fn by_indices(
-        &mut self,
-        [source, target]: [&Context<'_>; 2],
-        axes: &[usize],
-        [from, to]: [&Buffer; 2],
-    ) -> Result<Vec<Stmt>, PlanError> {
-        let symbol = |var| target.symbol(var);
-        let logical = target.layout.logical();
-        let names: Vec<String> = logical.iter().map(|axis| self.namer.name(&axis.name)).collect();
-        let matched: Vec<String> = axes.iter().filter_map(|k| names.get(*k).cloned()).collect();
-        let stored = self.store(from, to, place(source, &matched), place(target, &names));
-        let condition = domain::holds(source, &matched)?;
-        let otherwise = if condition.is_some() && target.fills_outside() {
-            let fill = self.declare_fill(target)?;
-            vec![write(to, place(target, &names), fill)]
-        } else {
-            Vec::new()
-        };
-        let stored = domain::guarded(condition, stored, otherwise);
-        let stored = domain::guarded(domain::holds(target, &names)?, stored, Vec::new());
-        let both = |var| target.symbol(var).or_else(|| source.symbol(var));
-        let mut body = over(logical, names, stored, &both)?;
-        if to.through.is_none() {
-            let symbols = target.layout.symbols();
-            let loops = logical.iter().map(|axis| Loop::over(&axis.extent, symbols, &symbol));
-            self.share(&mut body, &loops.collect::<Vec<_>>(), to);
-        }
-        Ok(body)
-    }
-
-    fn store(&self, from: &Buffer, to: &Buffer, source: Expr, target: Expr) -> Stmt {
-        let (buffer, through) = (from.name.clone(), from.through.clone());
-        let value = Value::Load { buffer, index: source, through }.cast(self.cast);
-        write(to, target, value)
-    }
-
     /// Declares the fill constant of elements outside the domain before the loops, and returns its name as a value.
-    fn declare_fill(&mut self, context: &Context<'_>) -> Result<Value, PlanError> {
+    pub(super) fn declare_fill(&mut self, context: &Context<'_>) -> Result<Value, PlanError> {
         // Padding may have a separate fill constant.
         let name = self.local("outside");
         self.function.body.push(fill_constant(context, &name)?);
@@ -459,7 +385,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Marks the most suitable of the nested loops as parallel, if all threads may be used.
-    fn share(&self, body: &mut [Stmt], loops: &[Loop], to: &Buffer) {
+    pub(super) fn share(&self, body: &mut [Stmt], loops: &[Loop], to: &Buffer) {
         let chosen = cores::choose(loops, to.element_bits);
         if let (Some(chosen), Cores::All) = (chosen, self.ways.cores) {
             set_parallel(body, chosen);
@@ -480,7 +406,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn write(to: &Buffer, index: Expr, value: Value) -> Stmt {
+pub(super) fn write(to: &Buffer, index: Expr, value: Value) -> Stmt {
     Stmt::Store { buffer: to.name.clone(), index, value, through: to.through.clone() }
 }
 

@@ -31,7 +31,7 @@ impl Rest {
     pub(super) fn of(context: &Context<'_>) -> Self {
         match context.layout.verdict() {
             _ if context.fills() => Self::Fill,
-            Verdict::Padded => Self::Kept,
+            Verdict::Padded | Verdict::Broadcast => Self::Kept,
             Verdict::Bijective => Self::Zero,
         }
     }

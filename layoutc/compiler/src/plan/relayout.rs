@@ -4,6 +4,7 @@ use layoutc_algebra::layout::Layout;
 use layoutc_algebra::symbol::Symbol;
 
 use super::cores::Cores;
+use super::elements::Memory;
 use super::lower::PlanError;
 use super::moves::{Move, Parts};
 use super::nest::{Moves, Ways};
@@ -114,7 +115,7 @@ impl OperandCopy {
         if !is_plain || read.buffer != BufferRef::Operand(0) || read.outside.is_some() {
             return Ok(None);
         }
-        let tensors = [source, target].map(|operand| manifest.tensors.get(operand.tensor));
+        let tensors = [source, target].map(|operand| manifest.tensor(operand.tensor));
         let [Some(from), Some(to)] = tensors else { return Ok(None) };
         let is_dense = |tensor: &Tensor| tensor.ring.is_none() && tensor.layout.domain().is_none();
         if ![from, to].into_iter().all(is_dense) {
@@ -182,8 +183,7 @@ fn linear(
     Ok(transfer(&a, &b, layout.logical(), layout.symbols())?)
 }
 
-/// Function of a relayout: loops over the digits of `linear`, or over the logical axes with index functions if it
-/// is `None`.
+/// Function of a relayout: loops over the digits of `linear`, or loops that copy single elements if it is `None`.
 fn relayout(
     mut parts: Parts<'_>,
     [source, destination]: [&Context<'_>; 2],
@@ -202,7 +202,10 @@ fn relayout(
     let buffers = [&source_buffer, &target_buffer];
     let body = match linear {
         Some(transfer) => parts.nest(destination, source, transfer, buffers, choices)?,
-        None => parts.by_indices([source, destination], axes, buffers)?,
+        None => {
+            let ends = [Memory::Layout(source), Memory::Layout(destination)];
+            parts.by_elements(ends, axes, buffers)?
+        }
     };
     Ok(parts.finish(body))
 }
@@ -217,7 +220,7 @@ pub(crate) fn schedule_diagnostics(manifest: &Manifest) -> Vec<Diagnostic> {
     refused.chain(super::kernel::slow_schedules(manifest, &naming)).collect()
 }
 
-/// Error if a schedule has directives for digits: a relayout by index functions has none.
+/// Error if a schedule has directives for digits: a relayout of single elements has none.
 fn refuse(choices: &ConvertSchedule) -> Result<(), PlanError> {
     let order = choices.order.first().map(|name| &name.place);
     let block = choices.block.as_ref().map(|block| &block.place);
@@ -228,7 +231,8 @@ fn refuse(choices: &ConvertSchedule) -> Result<(), PlanError> {
     match order.or(block).or(inside).or(stores) {
         None => Ok(()),
         Some(place) => Err(PlanError::Choice {
-            message: "this conversion calls index functions: its maps have no common digits".into(),
+            message: "this conversion copies single elements: its maps have no common digits"
+                .into(),
             help: "remove this directive".into(),
             place: place.clone(),
         }),
@@ -241,7 +245,7 @@ pub(super) fn ends<'m>(
     manifest: &'m Manifest,
     convert: &Convert,
 ) -> Result<Option<(&'m Tensor, Tensor)>, PlanError> {
-    let named = (manifest.tensors.get(convert.from), manifest.tensors.get(convert.to));
+    let named = (manifest.tensor(convert.from), manifest.tensor(convert.to));
     let (Some(from), Some(to)) = named else { return Ok(None) };
     Ok(Some((from, adopt_symbols(from, to)?)))
 }

@@ -5,11 +5,11 @@ use layoutc_algebra::layout::Layout;
 
 use super::index::{self, Signature, buffer_bytes, count};
 use super::lower::{Binding, PlanError, Range, Scope, lower};
-use super::moves;
+use super::moves::{self, Move, NO_OVERLAP};
 use super::names::Namer;
 use super::{Context, Naming, Quantity};
 use crate::ir::{Expr, Function, Param, ParamType, Returns, Stmt};
-use crate::model::{Manifest, Memory, Tensor, View, ViewKind, ViewTarget};
+use crate::model::{Manifest, Memory, Tensor, TensorRef, View, ViewKind};
 
 /// Functions and constants that are generated for one view.
 #[derive(Debug, Clone)]
@@ -39,40 +39,14 @@ pub(crate) fn in_memory(view: &View) -> Tensor {
     view.tensor.with_memory(memory)
 }
 
-/// Context of a view; `tensor` is the view in global memory, see [`in_memory`].
-pub(crate) fn context<'a>(
-    manifest: &'a Manifest,
-    view: &View,
-    tensor: &'a Tensor,
-    naming: &'a Naming<'a>,
-) -> Result<Context<'a>, PlanError> {
-    let buffer = manifest.tensors.get(view.buffer).ok_or(PlanError::Scope)?;
-    Ok(Context::of_view(tensor, &buffer.name, naming))
-}
-
 /// Plans the functions of one view.
 ///
 /// # Errors
 /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
 pub(crate) fn view(view: &View, context: &Context<'_>) -> Result<ViewPlan, PlanError> {
-    let tensor = context.tensor;
-    let moved = view.is_window() && tensor.memory != Memory::None;
-    let sides = if moved { moves::sides(&tensor.layout)? } else { None };
-    let told = |function: Function, doc: [&str; 2]| {
-        let mut doc: Vec<String> = doc.iter().map(|line| (*line).to_owned()).collect();
-        doc.push("The buffers must not overlap.".to_owned());
-        Function { doc, ..function }
-    };
-    let (mut pack, mut unpack) = (None, None);
-    if moved && !view.is_shared {
-        let into =
-            ["From a dense row-major array into the window.", "What is outside is not written."];
-        pack = Some(told(moves::pack(context, sides.as_ref())?.function, into));
-    }
-    if moved {
-        let out = ["From the window into a dense row-major array.", "What is outside is not read."];
-        unpack = Some(told(moves::unpack(context, sides.as_ref())?.function, out));
-    }
+    let [pack, unpack] = window_moves(view, context)?;
+    let function = |moved: Option<Move>| moved.map(|moved| moved.function);
+    let (pack, unpack) = (function(pack), function(unpack));
     Ok(ViewPlan {
         symbols_ok: index::symbols_ok(context),
         quantities: if view.is_window() {
@@ -85,6 +59,42 @@ pub(crate) fn view(view: &View, context: &Context<'_>) -> Result<ViewPlan, PlanE
         pack,
         unpack,
     })
+}
+
+/// Pack and unpack of a window; of a broadcast only unpack, and of any other view neither.
+///
+/// # Errors
+/// As [`view`].
+pub(crate) fn moves(view: &View, naming: &Naming<'_>) -> Result<Vec<Move>, PlanError> {
+    let tensor = in_memory(view);
+    Ok(window_moves(view, &Context::new(&tensor, naming))?.into_iter().flatten().collect())
+}
+
+/// Pack and unpack as in [`ViewPlan`], with their loop nests.
+fn window_moves(view: &View, context: &Context<'_>) -> Result<[Option<Move>; 2], PlanError> {
+    let tensor = context.tensor;
+    if !view.is_window() || tensor.memory == Memory::None {
+        return Ok([None, None]);
+    }
+    let sides = moves::sides(&tensor.layout)?;
+    let documented = |mut moved: Move, doc: [&str; 2]| {
+        moved.function.doc = doc.iter().map(|line| (*line).to_owned()).collect();
+        moved.function.doc.push(NO_OVERLAP.to_owned());
+        moved
+    };
+    let mut pack = None;
+    if !view.is_broadcast() {
+        let into = [
+            "From a dense row-major array into the window.",
+            "Elements outside of the window are not written.",
+        ];
+        pack = Some(documented(moves::pack(context, sides.as_ref())?, into));
+    }
+    let out = [
+        "From the window into a dense row-major array.",
+        "Elements outside of the window are not read.",
+    ];
+    Ok([pack, Some(documented(moves::unpack(context, sides.as_ref())?, out))])
 }
 
 /// Constants of a window: rank, extents, origin and strides along the axes, number of elements, bytes of the buffer.
@@ -208,11 +218,11 @@ fn there(manifest: &Manifest, view: &View, at: &[Algebra]) -> Result<Algebra, Pl
 /// Offset of an element of the viewed tensor or view at index `at`, in its own elements.
 fn seen_offset(manifest: &Manifest, view: &View, at: &[Algebra]) -> Result<Algebra, PlanError> {
     match view.of {
-        ViewTarget::Tensor(k) => {
+        TensorRef::Tensor(k) => {
             let tensor = manifest.tensors.get(k).ok_or(PlanError::Scope)?;
             of_layout(&tensor.layout, at)
         }
-        ViewTarget::View(k) => there(manifest, manifest.views.get(k).ok_or(PlanError::Scope)?, at),
+        TensorRef::View(k) => there(manifest, manifest.views.get(k).ok_or(PlanError::Scope)?, at),
     }
 }
 

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use crate::model::graph::{Compatibility, Graph, GraphTensor};
-use crate::model::{Convert, Manifest};
+use crate::model::{Convert, Manifest, TensorRef};
 
-/// Layout conversion of a graph: positions of the tensor, of its source candidate and of its destination candidate.
+/// Layout conversion in a graph, as the triple (tensor, source, destination): the position of the tensor, and the
+/// positions of the two layouts among its candidates.
 pub type LayoutChange = (usize, usize, usize);
 
-/// Manifest with all conversions between a graph's candidate layouts that move bytes and have an allowed destination,
-/// and the name of the routine for each: `measured0_to_measured1`. Tensors with equal shape, element type and layouts
-/// share routines. Constants are skipped.
+/// Pair `(manifest, names)` for a benchmark of a graph's layout conversions. `manifest` has all conversions between
+/// candidate layouts of a tensor that move bytes and do not end in a forbidden layout. `names` maps each to the name of
+/// its routine, such as `measured0_to_measured1`. Tensors with equal shape, element type and layouts share routines.
+/// Constants are skipped.
 pub fn changes(graph: &Graph) -> (Manifest, BTreeMap<LayoutChange, String>) {
     let path = graph.place.file.to_string();
     let mut manifest = Manifest::empty(path);
@@ -40,8 +42,9 @@ fn name(position: usize) -> String {
     format!("measured{position}")
 }
 
-/// Position in `manifest` of a tensor in one of its candidate layouts; the tensor is added if no equal one exists.
-/// `known` maps shape with element type, and layout text, to positions. `None` if there is no such candidate.
+/// Position in `manifest` of the benchmark tensor for a tensor in one of its candidate layouts. It is added unless
+/// `known` has its position already, under the key (shape with element type, layout text). `None` if there is no such
+/// candidate.
 fn laid_out(
     tensor: &GraphTensor,
     candidate: usize,
@@ -61,7 +64,8 @@ fn laid_out(
 }
 
 fn convert(graph: &Graph, from: usize, to: usize, manifest: &mut Manifest) {
-    if manifest.converts.iter().any(|convert| (convert.from, convert.to) == (from, to)) {
+    let ends = (TensorRef::Tensor(from), TensorRef::Tensor(to));
+    if manifest.converts.iter().any(|convert| (convert.from, convert.to) == ends) {
         return;
     }
     let rank = manifest.tensors.get(from).map_or(0, |tensor| tensor.layout.logical().len());

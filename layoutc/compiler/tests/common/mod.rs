@@ -28,7 +28,7 @@ use layoutc_algebra::prove::SequentialExecutor;
 use layoutc_algebra::symbol::{Axis, Symbol};
 use layoutc_compiler::base::dtype::Dtype;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::model::{Convert, Fill, FillValue, Manifest, Tensor};
+use layoutc_compiler::model::{Convert, Fill, FillValue, Manifest, Tensor, TensorRef};
 use layoutc_compiler::{Compiler, MemorySources};
 
 /// Axes from pairs of a name and an extent, which is an integer or the name of a symbol.
@@ -91,8 +91,17 @@ pub const ZERO: Fill = Fill::Value(FillValue::Integer(0));
 /// A conversion between the tensors at two positions; `axes[k]` is the destination axis of source axis `k`.
 pub fn convert(from: usize, to: usize, axes: &[usize]) -> Convert {
     let mut convert = model().converts[0].clone();
-    (convert.from, convert.to, convert.axes) = (from, to, axes.to_vec());
+    (convert.from, convert.to) = (TensorRef::Tensor(from), TensorRef::Tensor(to));
+    convert.axes = axes.to_vec();
     convert
+}
+
+/// Positions of the tensors between which a conversion is; neither is a view.
+pub fn positions(convert: &Convert) -> [usize; 2] {
+    [convert.from, convert.to].map(|of| match of {
+        TensorRef::Tensor(k) => k,
+        TensorRef::View(_) => panic!("an end of the conversion is a view"),
+    })
 }
 
 pub fn manifest(tensors: Vec<Tensor>, converts: Vec<Convert>) -> Manifest {

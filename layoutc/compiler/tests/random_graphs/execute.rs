@@ -92,7 +92,7 @@ impl<'a> Machine<'a> {
 
     fn convert(&mut self, convert: usize, from: usize, to: usize) -> Result<(), String> {
         let convert = &self.manifest.converts[convert];
-        let [source, target] = [convert.from, convert.to].map(|k| &self.manifest.tensors[k]);
+        let [source, target] = crate::common::positions(convert).map(|k| &self.manifest.tensors[k]);
         let symbols = BTreeMap::new();
         let (unpack, pack) = (unpack(source, &symbols).unwrap(), pack(target, &symbols).unwrap());
         let mut dense = vec![0; unpack.to_bytes];

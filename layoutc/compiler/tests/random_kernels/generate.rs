@@ -58,12 +58,55 @@ fn tensor(
     axes: [(&str, usize); 2],
 ) {
     let [(a, m), (b, n)] = axes;
-    let layout = layout(random, [a, b], n);
+    let windows = [m, n].map(|extent| window(random, extent));
+    let is_view = random.one_in(4);
+    let (owner, extents) = if is_view {
+        (format!("{name}_memory"), windows.each_ref().map(|window| window.extent))
+    } else {
+        (name.to_owned(), [m, n])
+    };
+    let layout = layout(random, [a, b], extents[1]);
+    let [rows, columns] = extents;
     writeln!(
         text,
-        "tensor {name} dtype={dtype} {{ shape {{ {a} {m}; {b} {n} }}; layout {{ {layout} }} }}"
+        "tensor {owner} dtype={dtype} {{ shape {{ {a} {rows}; {b} {columns} }}; layout {{ {layout} }} }}"
     )
     .unwrap();
+    if is_view {
+        let [first, second] = windows.map(|window| window.index);
+        let (first, second) = (first.replace('x', a), second.replace('x', b));
+        writeln!(
+            text,
+            "view {name} of={owner} {{ shape {{ {a} {m}; {b} {n} }}; map \"({a}, {b}) -> ({first}, {second})\" }}"
+        )
+        .unwrap();
+    }
+}
+
+/// A window along an axis of the viewed tensor.
+struct Window {
+    /// Index in the viewed tensor of index `x` of the window.
+    index: String,
+    /// Extent of the axis of the viewed tensor.
+    extent: usize,
+}
+
+/// A random window of `extent` indices: all of an axis, or shifted, strided or reversed indices.
+fn window(random: &mut Random, extent: usize) -> Window {
+    let (before, after) = (random.below(9), random.below(5));
+    let step = 2 + random.below(2);
+    match random.below(4) {
+        0 => Window { index: "x".to_owned(), extent },
+        1 => Window { index: format!("x + {before}"), extent: before + extent + after },
+        2 => Window {
+            index: format!("{step} * x + {before}"),
+            extent: before + step * extent + after,
+        },
+        _ => Window {
+            index: format!("{} - x", before + extent - 1),
+            extent: before + extent + after,
+        },
+    }
 }
 
 fn line(text: &mut String, (name, dtype): (&str, &str), (axis, extent): (&str, usize)) {

@@ -1,5 +1,5 @@
-//! Solver for the digits that the targets determine. It applies its rules until no further digit becomes known:
-//! digits follow from the weights of sums, and from the definitions of derived digits.
+//! Solver for the digits that the targets determine. Digits follow from the weights of sums and from the definitions of
+//! derived digits. The rules are applied until no further digit becomes known.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,15 +9,15 @@ use crate::digits::{Chain, DerivedDigit, Digit, Digits, LinearForm};
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::normal_form::simplify::Facts;
 
-/// Sum `form` of digits whose value is `value`, an expression over the target values `Var::Storage`; `is_read` is true
-/// once all its digits are known.
+/// Sum `form` of digits whose value is `value`, an expression over the target values `Var::Storage`; `is_solved` is
+/// true once all digits of the sum are known.
 pub(super) struct KnownSum {
     pub(super) value: Expr,
     pub(super) form: LinearForm,
-    pub(super) is_read: bool,
+    pub(super) is_solved: bool,
 }
 
-/// State of the solver: the sums and the digits whose values are known so far.
+/// State of the solver for one component: the sums of digits and the single digits whose values are known so far.
 pub(super) struct DigitSolver<'a> {
     pub(super) digits: &'a Digits,
     pub(super) extents: &'a [Expr],
@@ -38,7 +38,7 @@ pub(super) fn known_digits(
     let sums = (0_u32..).zip(&digits.targets).map(|(k, form)| KnownSum {
         value: Expr::var(Var::Storage(k)),
         form: form.clone(),
-        is_read: false,
+        is_solved: false,
     });
     let values = vec![None; digits.digits.len()];
     let mut all = DigitSolver { digits, extents, facts, sums: sums.collect(), values };
@@ -57,7 +57,8 @@ impl DigitSolver<'_> {
         }
     }
 
-    /// Value of the digit at this position, over `Var::Storage`; `None` if it is not known yet.
+    /// Value of the digit at position `digit` of `Digits::digits`, an expression over the target values `Var::Storage`;
+    /// `None` if the value is not known yet.
     pub(super) fn value(&self, digit: usize) -> Option<Expr> {
         self.values.get(digit).cloned().flatten()
     }
@@ -66,12 +67,13 @@ impl DigitSolver<'_> {
         self.values.get(digit).is_some_and(Option::is_some)
     }
 
-    /// Recovers digits of known sums whose weights separate them, or a digit that is determined modulo the other
-    /// weights. True if any digit or sum was solved.
+    /// Recovers digits from sums of digits whose values are known: all digits of a sum whose weights separate them, as
+    /// in `8*a + b` with `b < 8`, or the one digit that is determined modulo the other weights, as `a` in `3*a + 8*b`
+    /// with `a < 8`. True if any digit or sum was solved.
     fn read_sums(&mut self) -> Result<bool, ExprError> {
         let mut progress = false;
         for k in 0..self.sums.len() {
-            let Some(known) = self.sums.get(k).filter(|known| !known.is_read) else { continue };
+            let Some(known) = self.sums.get(k).filter(|known| !known.is_solved) else { continue };
             let Some(read) = self.separate(known)? else {
                 for (digit, value) in self.read_leading_digit(known)? {
                     progress |= self.learn(digit, value);
@@ -82,15 +84,16 @@ impl DigitSolver<'_> {
                 self.learn(digit, value);
             }
             if let Some(known) = self.sums.get_mut(k) {
-                known.is_read = true;
+                known.is_solved = true;
             }
             progress = true;
         }
         Ok(progress)
     }
 
-    /// Computes subdivided digits from their parts, parts from their subdivided digit, digits of a chain from its
-    /// value, and derived digits from their operands. True if any digit became known.
+    /// Applies the rules between digits once. A subdivided digit follows from all digits of its chain. The digits of a
+    /// chain follow from the value of the chain or of the digit that it subdivides. A derived digit (XOR, sum,
+    /// remainder, quotient, Hilbert position) follows from its operands. True if any digit became known.
     fn combine_digits(&mut self) -> Result<bool, ExprError> {
         let digits = self.digits;
         let mut progress = false;
@@ -143,8 +146,8 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// Derives the values of sums and digits from the definitions of derived digits with known value, such as `form`
-    /// from `form % k` where `form < k`. True if anything became known.
+    /// Derives the values of sums and digits from derived digits with a known value, by the definition of the derived
+    /// digit: a known `form % k` gives `form` if `form < k`. True if anything became known.
     fn split_digits(&mut self) -> Result<bool, ExprError> {
         let mut progress = false;
         for (digit, value) in parity::solve(self.digits, &self.values)? {
@@ -185,9 +188,8 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// Number `m` encoded by the digits of a chain of one axis, computed from the known least significant digits.
-    /// `None` if the known digits do not determine the index within the extent of the axis, or the chain subdivides a
-    /// digit.
+    /// Number `m` that the digits of a chain of one axis encode, computed from the known least significant digits.
+    /// `None` if these do not determine the index within the extent of the axis, or if the chain subdivides a digit.
     fn chain_from_low_digits(&self, chain: &Chain) -> Result<Option<Expr>, ExprError> {
         let digits = self.digits;
         let ([axis], None) = (chain.axes.as_slice(), chain.of_digit) else { return Ok(None) };
@@ -208,9 +210,9 @@ impl DigitSolver<'_> {
         Ok(Some(Expr::binary(BinOp::Mul, &moved, &Expr::constant(chain.sign))?))
     }
 
-    /// Derives sums and digits from the unknown derived digit at position `number`, which `made` defines and a chain
-    /// divides into parts, if its lowest or its highest parts are known: these are a remainder or a quotient of the sum
-    /// in `made`. True if a sum or a digit became known.
+    /// Derives sums and digits from an unknown derived digit of which a part is known. The digit at position `number`
+    /// is defined by `made`, and a chain divides it into parts. If its lowest parts are known, they are a remainder of
+    /// the sum in `made`; if its highest parts are known, they are a quotient. True if a sum or a digit became known.
     fn part_of_number(&mut self, number: usize, made: &DerivedDigit) -> Result<bool, ExprError> {
         let digits = self.digits;
         let (form, modulus) = match made {
@@ -276,7 +278,8 @@ impl DigitSolver<'_> {
         Ok(read)
     }
 
-    /// Value of a sum of digits, over `Var::Storage`; `None` if one of its digits is unknown.
+    /// Value of the sum of digits `form`, as an expression over the target values `Var::Storage`; `None` if the value
+    /// of one of its digits is unknown.
     pub(super) fn value_of(&self, form: &LinearForm) -> Result<Option<Expr>, ExprError> {
         let (rest, value) = self.without_known(form, &Expr::constant(0), BinOp::Add)?;
         if !rest.terms.is_empty() {
@@ -285,9 +288,9 @@ impl DigitSolver<'_> {
         Ok(Some(Expr::binary(BinOp::Add, &value, &Expr::constant(rest.constant))?))
     }
 
-    /// Pair `(rest, value)`: the terms of `form` with unknown digits and its constant, and `value` with all terms of
-    /// known digits added (`op` is `Add`) or subtracted (`Sub`). A partly known subdivided digit is replaced by its
-    /// parts.
+    /// Pair `(rest, value)` after the known digits of `form` are moved to the other side. `rest` has the terms of
+    /// `form` with unknown digits, and its constant. In `value`, all terms of known digits are added (`op` is `Add`) or
+    /// subtracted (`Sub`). A subdivided digit of which some parts are known is first replaced by its parts.
     pub(super) fn without_known(
         &self,
         form: &LinearForm,
@@ -303,7 +306,7 @@ impl DigitSolver<'_> {
                     value = Expr::binary(op, &value, &part)?;
                 }
                 _ => match self.known_in_part(*digit) {
-                    // Some parts of a subdivided digit are known.
+                    // Some digits of the chain that subdivides this digit are known.
                     Some(mut parts) => {
                         for (_, own) in &mut parts.terms {
                             *own = own.checked_mul(*weight).ok_or(ExprError::Overflow)?;
@@ -319,8 +322,8 @@ impl DigitSolver<'_> {
         Ok((rest, value))
     }
 
-    /// Parts of a subdivided digit as a weighted sum; `None` if the digit is not subdivided, or no part has a known
-    /// value.
+    /// Parts of a subdivided digit as a weighted sum, if the value of at least one part is known. `None` if no part is
+    /// known, or the digit is not subdivided.
     fn known_in_part(&self, digit: usize) -> Option<LinearForm> {
         let chain = self.digits.chains.iter().find(|chain| chain.of_digit == Some(digit))?;
         let parts = weighted(self.digits, chain.digits.iter());
@@ -335,7 +338,7 @@ impl DigitSolver<'_> {
     }
 }
 
-/// Weight of a digit in the number that its chain encodes.
+/// Weight of the digit at position `digit` of `digits.digits` in the number that its chain encodes.
 fn own_weight(digits: &Digits, digit: usize) -> i128 {
     digits.digits.get(digit).map_or(1, |digit| digit.weight)
 }

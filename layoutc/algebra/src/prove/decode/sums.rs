@@ -7,14 +7,14 @@ use super::solver::{DigitSolver, KnownSum, weighted};
 use crate::digits::{DerivedDigit, LinearForm, modulo, sum};
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// Number of known sums of a component, a set of axes that targets or conditions connect. Once it is reached,
-/// `multiply_out` records no further sums.
+/// Maximum number of sums of digits with known values in the proof of one component (a set of axes that targets or
+/// conditions connect). At this number, `multiply_out` records no further sums.
 const MAX_KNOWN_SUMS: usize = 64;
 
 impl DigitSolver<'_> {
-    /// Records a sum that follows from `value = form op k`, where `op` is `//` or `%`, if `form` separates into
-    /// `k * whole + rest` with `rest` in `0..k`: `whole = value` for `//`, `rest = value` for `%`. False if it does not
-    /// separate, the sum is empty, or a value of the sum is known already.
+    /// Records a sum that follows from `value = form op k`, where `op` is `//` or `%`. If `form` separates into
+    /// `k * whole + rest` with `rest` in `0..k`, the sum is `whole = value` for `//`, and `rest = value` for `%`. False
+    /// if `form` does not separate, the sum is empty, or a value of the sum is already known.
     pub(super) fn record_division(
         &mut self,
         op: BinOp,
@@ -48,16 +48,16 @@ impl DigitSolver<'_> {
     pub(super) fn record_sum(&mut self, value: &Expr, form: &LinearForm) -> bool {
         let is_new = self.sums.iter().all(|known| known.form != *form);
         if is_new {
-            self.sums.push(KnownSum { value: value.clone(), form: form.clone(), is_read: false });
+            self.sums.push(KnownSum { value: value.clone(), form: form.clone(), is_solved: false });
         }
         is_new
     }
 
-    /// Combines each known sum `u * (x // k) + others` with the known remainder `x % k`: `k * sum + u * remainder` is
-    /// the value of `u * x + k * others`, without the quotient. True if a new sum is recorded.
+    /// Eliminates quotients from known sums. A sum `u * (x // k) + others` is combined with the known remainder
+    /// `x % k`: `k * sum + u * remainder` is the value of `u * x + k * others`. True if a new sum is recorded.
     pub(super) fn multiply_out(&mut self) -> Result<bool, ExprError> {
         let mut whole = Vec::new();
-        for known in self.sums.iter().filter(|known| !known.is_read) {
+        for known in self.sums.iter().filter(|known| !known.is_solved) {
             for (digit, unit) in &known.form.terms {
                 let Some((rest, form, k)) = self.remainder_of(*digit, *unit, &known.form)? else {
                     continue;
@@ -82,8 +82,9 @@ impl DigitSolver<'_> {
     }
 
     /// Triple `(value of form % k, form, k)` for an unknown digit that equals `form // k`: a derived quotient, or the
-    /// highest digit of a chain. `None` if `form % k` is unknown, or if the sum `within`, in which the digit has the
-    /// weight `unit`, also contains a lower digit of the chain, in the proportion of the weights in the chain.
+    /// highest digit of a chain. `None` if `form % k` is unknown. Also `None` if the sum `within`, in which the digit
+    /// has the weight `unit`, contains a lower digit of the same chain, and both weights are in the proportion of the
+    /// weights in the chain.
     fn remainder_of(
         &self,
         digit: usize,

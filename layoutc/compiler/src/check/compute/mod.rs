@@ -33,12 +33,13 @@ mod value;
 
 use std::sync::Arc;
 
+use super::declarations::Declarations;
 use super::scope::ManifestScope;
 use super::tensor::ManifestContext;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan, collect_all};
 use crate::manifest::syntax::{Identifier, InstanceItem, ItemKind, KernelItem, ManifestSyntax};
-use crate::model::Tensor;
+use crate::model::TensorRef;
 use crate::model::compute::{BufferRef, KernelInstance, KernelOperand};
 use program::KernelLowering;
 use statement_syntax::StatementAst;
@@ -50,14 +51,16 @@ use operand::arithmetic_type;
 pub(super) struct KernelDef {
     pub(super) item: KernelItem,
     pub(super) file: Arc<str>,
-    /// Index of the file that declares the kernel, in whose scope consts and symbols are resolved.
+    /// Position, among the loaded manifests, of the manifest that declares the kernel. Consts and symbols in the
+    /// kernel's text are resolved in the scope of that manifest.
     pub(super) home: usize,
     /// Parsed statements of the kernel, in order.
     lines: Vec<StatementAst>,
 }
 
 impl KernelDef {
-    /// Parses the statements of a kernel that the file `file` with index `home` declares.
+    /// Parses the statements of a kernel. `file` is the path of the manifest that declares the kernel, `home` the
+    /// position of that manifest among the loaded ones.
     ///
     /// # Errors
     /// The first syntax error of each malformed statement.
@@ -74,11 +77,12 @@ impl KernelDef {
 #[derive(Debug, Clone)]
 struct OperandBinding {
     name: Identifier,
-    /// Position of the tensor among the valid tensors of the manifest.
-    tensor: usize,
+    /// Tensor or view that the name is bound to.
+    tensor: TensorRef,
 }
 
-/// Kernel that is to be checked on the tensors of one instance.
+/// Request to check the kernel `def` on the tensors of one instance. `name` is the name of the generated function, and
+/// `span` the span of the item that requests it.
 struct InstanceRequest<'a> {
     name: &'a Identifier,
     def: &'a KernelDef,
@@ -87,11 +91,11 @@ struct InstanceRequest<'a> {
     span: &'a std::ops::Range<usize>,
 }
 
-/// Checks the kernels of a manifest on `tensors`, its valid tensors. Returns the valid instances in textual order, and
-/// adds errors and warnings to `diagnostics`.
+/// Checks the kernels of a manifest on its tensors and views that have no errors. Returns the instances without errors
+/// in textual order, and adds errors and warnings to `diagnostics`.
 pub(super) fn check(
     place: ManifestContext<'_>,
-    tensors: &[Tensor],
+    declared: Declarations<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<KernelInstance> {
     let Some((syntax, scope)) = place.files.syntax(place.file).zip(place.scopes.get(place.file))
@@ -118,7 +122,7 @@ pub(super) fn check(
     jobs.sort_by_key(|job| job.span.start);
     let mut computes: Vec<KernelInstance> = Vec::new();
     for job in jobs {
-        match check_instance(&job, place, (syntax, scope), tensors) {
+        match check_instance(&job, place, scope, declared) {
             Ok((compute, warnings)) => {
                 diagnostics.extend(warnings);
                 // Duplicate names are reported by the scope.
@@ -155,14 +159,14 @@ fn kernel_of<'a>(
 fn check_instance(
     job: &InstanceRequest<'_>,
     place: ManifestContext<'_>,
-    (syntax, scope): (&ManifestSyntax, &ManifestScope),
-    tensors: &[Tensor],
+    scope: &ManifestScope,
+    declared: Declarations<'_>,
 ) -> CheckResult<(KernelInstance, Vec<Diagnostic>)> {
-    let def = job.def;
+    let (def, syntax) = (job.def, declared.syntax);
     let home = place.scopes.get(def.home).ok_or_else(Vec::new)?;
-    let binder = operand::OperandBinder { syntax, scope, tensors, def };
+    let binder = operand::OperandBinder { declared, def };
     let operands = binder.bound(job.instance)?;
-    let mut program = KernelLowering::new(def, home, place, tensors, operands);
+    let mut program = KernelLowering::new(def, home, place, declared, operands);
     let errors = program.run();
     if !errors.is_empty() || program.is_incomplete() {
         return Err(errors);

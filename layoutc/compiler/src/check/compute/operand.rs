@@ -9,18 +9,14 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::dtype::Scalar;
 use crate::check::cast::supported_storage;
+use crate::check::declarations::Declarations;
 use crate::check::mesh;
-use crate::check::scope::{ManifestScope, undeclared_tensor};
-use crate::manifest::syntax::{
-    Identifier, InstanceItem, ItemKind, ManifestSyntax, SpannedText, ViewItem,
-};
-use crate::model::{Memory, Tensor};
+use crate::manifest::syntax::{Identifier, InstanceItem, SpannedText};
+use crate::model::{Memory, Tensor, TensorRef};
 
-/// Binder of the operand names of the kernel `def` to `tensors`, the valid tensors of the manifest.
+/// Binder of the operand names of the kernel `def` to the valid tensors and views of the manifest.
 pub(super) struct OperandBinder<'a> {
-    pub(super) syntax: &'a ManifestSyntax,
-    pub(super) scope: &'a ManifestScope,
-    pub(super) tensors: &'a [Tensor],
+    pub(super) declared: Declarations<'a>,
     pub(super) def: &'a KernelDef,
 }
 
@@ -68,7 +64,7 @@ impl OperandBinder<'_> {
                 names.push(name);
             }
         }
-        // A tensor that is read before it is written counts from its read.
+        // The first appearance of a written tensor may be a read.
         for line in &self.def.lines {
             let target = line.target.name.as_str();
             let reads = line.reads().map(|read| read.tensor.name.as_str());
@@ -116,16 +112,19 @@ impl OperandBinder<'_> {
                 Err(error) => errors.push(error),
             }
         }
+        errors.extend(self.overlapping(&bound));
         if errors.is_empty() && !is_silent { Ok(bound) } else { Err(errors) }
     }
 
     fn is_declared(&self, name: &str) -> bool {
-        self.syntax.tensors.iter().any(|tensor| tensor.name.value == name)
+        let Declarations { syntax, .. } = self.declared;
+        let tensors = syntax.tensors.iter().map(|tensor| &tensor.name);
+        tensors.chain(syntax.views.iter().map(|view| &view.name)).any(|own| own.value == name)
     }
 
     /// Binds each declared operand of the kernel to the tensor that the instance gives for it.
     fn of_instance(&self, item: &InstanceItem) -> CheckResult<Vec<OperandBinding>> {
-        let file = &self.syntax.file;
+        let file = &self.declared.syntax.file;
         let kernel = &self.def.item.name.value;
         let at = |name: &Identifier| name.at(file);
         let Some(operands) = &self.def.item.operands else {
@@ -171,59 +170,90 @@ impl OperandBinder<'_> {
         if errors.is_empty() && !is_silent { Ok(bound) } else { Err(errors) }
     }
 
-    /// Errors for each tensor that an instance binds to two operand names if the kernel writes one of them.
+    /// Errors for the operands of an instance that share memory: two names that are bound to one tensor, to views of
+    /// one tensor, or to a tensor and its view, if the kernel writes one of them.
     fn shared(&self, item: &InstanceItem, bound: &[OperandBinding]) -> Vec<Diagnostic> {
         let written = self.written();
         let mut first: BTreeMap<usize, &OperandBinding> = BTreeMap::new();
         let mut errors = Vec::new();
         for operand in bound {
-            let Some(other) = first.insert(operand.tensor, operand) else { continue };
+            let Some(owner) = self.declared.owner(operand.tensor) else { continue };
+            let Some(other) = first.insert(owner, operand) else { continue };
             let (a, b) = (other.name.value.as_str(), operand.name.value.as_str());
             if !written.contains(a) && !written.contains(b) {
                 continue;
             }
-            let writes = if written.contains(b) { b } else { a };
             let given = item.operands.iter().find(|(name, _)| name.value == b);
             let span = given.map_or(&item.span, |(_, tensor)| &tensor.span);
-            let tensor = self.tensors.get(operand.tensor).map_or("", |tensor| &tensor.name);
-            let message =
-                format!("`{tensor}` is bound to `{a}` and `{b}`, and `{writes}` is written");
-            let place = FileSpan::new(&self.syntax.file, span.clone());
-            let error = Diagnostic::error(Code::KernelOperand, message, place, "");
-            errors.push(error.help("bind each to a different tensor"));
+            errors.push(self.overlap([other, operand], owner, span));
         }
         errors
     }
 
-    /// Position of the tensor `name` in `self.tensors`; `None` if the tensor is invalid and has been reported. `Err`
-    /// for an unknown name, a view or a shard.
-    fn tensor(&self, name: &Identifier) -> Result<Option<usize>, Diagnostic> {
-        let place = name.at(&self.syntax.file);
-        if let Some(view) = self.syntax.views.iter().find(|view| view.name.value == name.value) {
-            let message = "kernels on views are not supported yet";
-            let error = Diagnostic::error(Code::NameNotYet, message, place, "a view");
-            return Err(error.help(in_place_of(view)));
+    /// Errors for the tensors of a kernel without an `operands` item that share memory: a tensor and its view, or two
+    /// views of one tensor, if the kernel writes one of them.
+    fn overlapping(&self, bound: &[OperandBinding]) -> Vec<Diagnostic> {
+        let written = self.written();
+        let is_written = |operand: &OperandBinding| written.contains(operand.name.value.as_str());
+        let mut errors = Vec::new();
+        for (k, operand) in bound.iter().enumerate() {
+            let owner = self.declared.owner(operand.tensor);
+            let other = bound.iter().take(k).find(|other| {
+                self.declared.owner(other.tensor) == owner
+                    && (is_written(operand) || is_written(other))
+            });
+            if let Some((other, owner)) = other.zip(owner) {
+                errors.push(self.overlap([other, operand], owner, &operand.name.span));
+            }
         }
-        if !self.scope.is_broken(ItemKind::Tensor, &name.value)
-            && let Some(error) = undeclared_tensor(name, self.syntax)
-        {
-            return Err(error);
-        }
-        let position = self.tensors.iter().position(|tensor| tensor.name == name.value);
-        let tensor = position.and_then(|k| self.tensors.get(k));
+        errors
+    }
+
+    /// Error at `span` for two operands that lie in the memory of the tensor at position `owner`, and of which the
+    /// kernel writes at least one.
+    fn overlap(
+        &self,
+        operands: [&OperandBinding; 2],
+        owner: usize,
+        span: &std::ops::Range<usize>,
+    ) -> Diagnostic {
+        let written = self.written();
+        let [a, b] = operands.map(|operand| operand.name.value.as_str());
+        let writes = if written.contains(b) { b } else { a };
+        let owner = self.declared.tensors.get(owner).map_or("", |tensor| &tensor.name);
+        let [first, second] = operands.map(|operand| operand.tensor);
+        let both = if first == second {
+            format!("`{owner}` is bound to `{a}` and `{b}`")
+        } else {
+            format!("`{a}` and `{b}` share the memory of `{owner}`")
+        };
+        let message = format!("{both}, and `{writes}` is written");
+        let place = FileSpan::new(&self.declared.syntax.file, span.clone());
+        let error = Diagnostic::error(Code::KernelOperand, message, place, "");
+        error.help("bind each to a different tensor")
+    }
+
+    /// Tensor or view `name`; `None` if it has errors, which are reported already. `Err` for an unknown name, and for a
+    /// tensor that kernels do not support: a sharded one, a ring buffer, one with conditions (`where`), or a view of a
+    /// texture.
+    fn tensor(&self, name: &Identifier) -> Result<Option<TensorRef>, Diagnostic> {
+        let Some(of) = self.declared.find(name)? else { return Ok(None) };
+        let place = name.at(&self.declared.syntax.file);
+        let tensor = self.declared.tensor(of);
         match tensor.and_then(|tensor| mesh::part_fault(tensor, "a kernel requires", place)) {
             Some(fault) => Err(fault),
-            None => Ok(position),
+            None => Ok(Some(of)),
         }
     }
 
-    /// Errors for bound tensors that a kernel cannot read or write, and for operands that no statement names.
+    /// Errors for the operands in `bound`: an element type without arithmetic, a tensor without memory, a write to
+    /// constant memory or to a read-only view, or an operand that no statement names.
     fn unfit(&self, bound: &[OperandBinding]) -> Vec<Diagnostic> {
         let mentions = self.mentions();
         let written = self.written();
         let mut errors = Vec::new();
         for operand in bound {
-            let Some(tensor) = self.tensors.get(operand.tensor) else { continue };
+            let Some(tensor) = self.declared.tensor(operand.tensor) else { continue };
             let name = operand.name.value.as_str();
             let Some(mention) = mentions.iter().find(|mention| mention.name == name) else {
                 let place = operand.name.at(&self.def.file);
@@ -236,6 +266,9 @@ impl OperandBinder<'_> {
             let span = start + mention.span.start..start + mention.span.end;
             let place = FileSpan::new(&self.def.file, span);
             errors.extend(arithmetic_type(tensor, &place).err().into_iter().flatten());
+            if written.contains(name) {
+                errors.extend(self.declared.read_only_fault(operand.tensor, place.clone()));
+            }
             if tensor.memory == Memory::None {
                 let message =
                     format!("`{}` has no memory, so a kernel cannot read or write it", tensor.name);
@@ -250,35 +283,6 @@ impl OperandBinder<'_> {
             }
         }
         errors
-    }
-}
-
-/// True if every `)` in the text has a matching `(` before it.
-fn is_balanced(text: &str) -> bool {
-    let mut open = 0_usize;
-    text.chars().all(|letter| {
-        match letter {
-            '(' => open = open.saturating_add(1),
-            ')' if open == 0 => return false,
-            ')' => open = open.saturating_sub(1),
-            _ => {}
-        }
-        true
-    })
-}
-
-/// Help for a kernel that names a view: read the base tensor with the indices of the view's map, `base[h + 1, w]`.
-fn in_place_of(view: &ViewItem) -> String {
-    let of = &view.of.value;
-    match &view.map {
-        Some(map) => {
-            let items = map.value.rsplit("->").next().unwrap_or_default().trim();
-            let inside = items.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
-            // `(h + 1), (w)` starts and ends with parentheses that do not enclose the whole.
-            let items = inside.filter(|inside| is_balanced(inside)).unwrap_or(items);
-            format!("use `{of}` with the indices of the map: `{of}[{items}]`")
-        }
-        None => format!("use `{of}`, the tensor that it views, with indices of that tensor"),
     }
 }
 

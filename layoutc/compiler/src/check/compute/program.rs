@@ -19,6 +19,7 @@ use super::{bracket_depth, local};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::dtype::Scalar;
+use crate::check::declarations::Declarations;
 use crate::check::expr::{constant, overflow, place_in, with_declaration_help};
 use crate::check::replay::{symbol_value, words};
 use crate::check::scope::ManifestScope;
@@ -27,14 +28,15 @@ use crate::manifest::syntax::{Identifier, IntegerExpr as Number, LocalItem, Span
 use crate::model::Tensor;
 use crate::model::compute::{BufferRef, Reduction, Statement};
 
-/// Lowering of a kernel for one instance: the statements lowered so far, the tensors that they use (`names`, and
-/// `locals` for stored intermediates), the declared ranges as (name, exclusive bound, location), and the symbols.
+/// Lowering of a kernel for one instance. `statements` are those lowered so far, `names` is the table of the tensors
+/// that they use, and `locals` has the stored intermediates among these. `ranges` are the declared ranges as tuples
+/// (name, exclusive upper bound, location). `symbols` are those of the operands and of the kernel's text.
 pub(super) struct KernelLowering<'a> {
     pub(super) def: &'a KernelDef,
     /// Scope that resolves the names of consts and symbols in the kernel's text.
     pub(super) scope: &'a ManifestScope,
     pub(super) place: ManifestContext<'a>,
-    pub(super) tensors: &'a [Tensor],
+    declared: Declarations<'a>,
     /// Operands of the kernel, in the order of the function's parameters.
     pub(super) operands: Vec<OperandBinding>,
     pub(super) symbols: Vec<Symbol>,
@@ -44,7 +46,7 @@ pub(super) struct KernelLowering<'a> {
     pub(super) locals: Vec<Tensor>,
     pub(super) statements: Vec<Statement>,
     pub(super) warnings: Vec<Diagnostic>,
-    /// True if a statement has an error and was not lowered.
+    /// True if a statement has errors and was left out, so that `statements` is incomplete.
     is_silent: bool,
 }
 
@@ -66,19 +68,19 @@ impl StatementSource<'_> {
 
 impl<'a> KernelLowering<'a> {
     /// Creates the lowering of the kernel `def`, with no statement lowered yet. `scope` resolves names in the kernel's
-    /// text, `tensors` are the valid tensors of the manifest, and `operands` bind names to positions in `tensors`.
+    /// text, and `operands` bind names to tensors and views of `declared`.
     pub(super) fn new(
         def: &'a KernelDef,
         scope: &'a ManifestScope,
         place: ManifestContext<'a>,
-        tensors: &'a [Tensor],
+        declared: Declarations<'a>,
         operands: Vec<OperandBinding>,
     ) -> Self {
         let mut program = Self {
             def,
             scope,
             place,
-            tensors,
+            declared,
             operands,
             symbols: Vec::new(),
             names: TensorTable::new(),
@@ -95,17 +97,18 @@ impl<'a> KernelLowering<'a> {
     }
 
     fn tensor(&self, operand: &OperandBinding) -> Option<&'a Tensor> {
-        self.tensors.get(operand.tensor)
+        self.declared.tensor(operand.tensor)
     }
 
-    /// Operand or stored intermediate of this name; `None` if there is none.
+    /// Operand or stored intermediate `name`, as a reference; `None` if there is none.
     pub(super) fn buffer(&self, name: &str) -> Option<BufferRef> {
         let operand = self.operands.iter().position(|operand| operand.name.value == name);
         let local = self.locals.iter().position(|local| local.name == name);
         operand.map(BufferRef::Operand).or(local.map(BufferRef::Local))
     }
 
-    /// Operand or stored intermediate that a buffer refers to; `None` if the kernel has none of this number.
+    /// Tensor of the operand or stored intermediate that `buffer` refers to; `None` if `buffer` refers to none of this
+    /// kernel.
     pub(super) fn memory(&self, buffer: BufferRef) -> Option<&Tensor> {
         match buffer {
             BufferRef::Operand(k) => self.tensor(self.operands.get(k)?),
@@ -165,7 +168,7 @@ impl<'a> KernelLowering<'a> {
             }
             _ => None,
         };
-        // The number of terms does not change.
+        // Renaming symbols does not change the number of terms, so substitution cannot fail.
         expr.substitute(&value).unwrap_or_else(|_| expr.clone())
     }
 
@@ -177,12 +180,13 @@ impl<'a> KernelLowering<'a> {
         })
     }
 
-    /// True if a statement has an error and was not lowered, so that the kernel must not be used.
+    /// True if a statement has errors and was left out, so that no code must be generated for the kernel.
     pub(super) fn is_incomplete(&self) -> bool {
         self.is_silent
     }
 
-    /// Lowers all statements in order, and returns the errors.
+    /// Lowers all statements in order, and returns the errors of the whole kernel. A statement with errors is left out,
+    /// and the next ones are checked nevertheless.
     pub(super) fn run(&mut self) -> Vec<Diagnostic> {
         let mut errors = self.prepare();
         let mut later = self.def.lines.as_slice();
@@ -267,8 +271,8 @@ impl<'a> KernelLowering<'a> {
         Diagnostic::error(code, message, place, "")
     }
 
-    /// True if `name` is a tensor that the kernel may read: one in the tensor table, or, in a kernel without an
-    /// `operands` item, any tensor that the manifest declares.
+    /// True if the kernel may read a tensor `name`: the tensor table has it, or the manifest declares it and the kernel
+    /// has no `operands` item.
     pub(super) fn could_read(&self, name: &str) -> bool {
         let of_file = self.def.item.operands.is_none();
         self.names.contains_key(name) || of_file && self.place.named.contains_key(name)
@@ -324,8 +328,8 @@ impl<'a> KernelLowering<'a> {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// Checks that the tensor table has each tensor that the statement reads: it must exist, and if it is an
-    /// intermediate, an earlier statement must write it.
+    /// Checks that each tensor that the statement reads is in the tensor table. An operand always is; an intermediate
+    /// is if an earlier statement writes it.
     fn reads_are_known(&self, source: StatementSource<'_>) -> CheckResult<()> {
         let mut errors = Vec::new();
         for read in source.line.reads() {
@@ -416,9 +420,9 @@ impl<'a> KernelLowering<'a> {
         use_value(&builder, built)
     }
 
-    /// Item `local T dtype=…`, without a layout, for the target T of a reduction that has no `local` item. The element
-    /// type is the accumulator that the kernel's `acc` gives, otherwise the type of the reduced value. `axes` are all
-    /// axes of the statement, the reduced ones last.
+    /// Item `local T dtype=…`, without a layout, for the target T of a reduction if the kernel declares none. The
+    /// element type is that of the kernel's `acc` item if there is one, otherwise the type of the reduced value. `axes`
+    /// are all axes of the statement, the reduced ones last.
     fn implied(&self, source: StatementSource<'_>, axes: &[Axis]) -> CheckResult<LocalItem> {
         let target = &source.line.target;
         let own = self.value(source, axes, |_, built| {

@@ -24,7 +24,7 @@ pub(super) struct ScheduleDirective<'a> {
     pub(super) scope: &'a ManifestScope,
 }
 
-/// Loop of a statement's loop nest, before or after splits: its name, and true if it is over a reduced axis.
+/// Loop of a statement, before or after splits. `is_reduced` is true for a loop over a reduced axis.
 #[derive(Debug, Clone)]
 struct StatementLoop {
     name: String,
@@ -36,23 +36,24 @@ struct StatementLoop {
 /// Loop nest of one statement.
 struct StatementNest<'a> {
     tensor: &'a Tensor,
-    /// Names that both a storage axis of the output and a reduced axis have.
+    /// Names that two loops of the nest have: one over a storage axis of the output, the other over a reduced axis.
     twice: BTreeSet<String>,
     loops: Vec<StatementLoop>,
 }
 
 /// Names and descriptions of all loops of a kernel.
 pub(super) struct KernelLoops {
-    /// Names of the loops, from the outermost of the first statement to the innermost of the last.
+    /// Names of the loops, statement by statement, the loops of each statement outermost first.
     pub(super) names: Vec<String>,
     /// Notes that list the loops of each statement, outermost first, one for each statement.
     pub(super) summaries: Vec<String>,
 }
 
 impl KernelLoops {
-    /// Adds to `error` a help line for the unknown loop name `word`: the loops that a loop `word` was split into;
-    /// otherwise the split that creates `word`, if the name ends in `_outer` or `_inner`; otherwise a similar name, if
-    /// there is one.
+    /// Adds a help line about the unknown loop name `word` to `error`, the first of these that applies:
+    /// 1. the loops into which a loop `word` was split;
+    /// 2. the split that creates `word`, if the name ends in `_outer` or `_inner`;
+    /// 3. the most similar name of a loop.
     pub(super) fn advise(&self, error: &mut Diagnostic, word: &str) {
         let is_part =
             |name: &&String| name.strip_prefix(word).is_some_and(|rest| rest.starts_with('_'));
@@ -72,8 +73,9 @@ impl KernelLoops {
     }
 }
 
-/// Checks the schedule of a kernel. Returns the schedule, and the loops of the statements after its splits. A directive
-/// of the instance (item, path of its file, scope) replaces those of the kernel with the same keyword.
+/// Checks the schedule of a kernel. Returns the pair (schedule, loops of the statements after its splits). `instance`
+/// is the tuple (item, path of its manifest, scope of its names). A directive of the instance replaces the directives
+/// of the kernel with the same keyword.
 pub(super) fn checked(
     program: &KernelLowering<'_>,
     instance: Option<(&InstanceItem, &Arc<str>, &ManifestScope)>,
@@ -129,18 +131,24 @@ pub(super) fn checked(
     if maker.errors.is_empty() { Ok((maker.schedule, loops)) } else { Err(maker.errors) }
 }
 
-/// Loop nest of a statement before splits: the storage axes of its target, outermost first, then the reduced axes in
-/// the order of the text. `None` for a scatter.
+/// Loop nest of a statement before splits. Its loops are the storage axes of the target (its logical axes if the target
+/// is a window), then the reduced axes in textual order. `None` for a scatter.
 fn nest<'a>(statement: &Statement, program: &'a KernelLowering<'_>) -> Option<StatementNest<'a>> {
     if statement.scatter.is_some() {
         return None;
     }
     let tensor = program.memory(statement.target)?;
     let layout = &tensor.layout;
-    let storage = layout.storage().iter().enumerate().map(|(k, axis)| StatementLoop {
+    let affine = layout.affine().ok().flatten();
+    let (axes, strides) = if tensor.is_window() {
+        (layout.logical(), affine.as_ref().map_or([].as_slice(), |affine| &affine.strides))
+    } else {
+        (layout.storage(), layout.strides())
+    };
+    let storage = axes.iter().enumerate().map(|(k, axis)| StatementLoop {
         name: axis.name.clone(),
         is_reduced: false,
-        stride: layout.strides().get(k).cloned(),
+        stride: strides.get(k).cloned(),
     });
     let mut loops: Vec<StatementLoop> = storage.collect();
     let mut twice = BTreeSet::new();
@@ -184,8 +192,8 @@ impl LoopScheduleBuilder<'_> {
         self.errors.push_mut(Diagnostic::error(code, message, place, ""))
     }
 
-    /// Returns true if a statement that can be scheduled has a loop `name`; otherwise adds an error at `name` in
-    /// `directive`.
+    /// True if `name` is a loop of a statement other than a scatter, and not both a storage axis and a reduced axis of
+    /// one statement. Otherwise adds an error at `name` in `directive` and returns false.
     fn is_loop(&mut self, name: &Identifier, directive: ScheduleDirective<'_>) -> bool {
         let word = name.value.as_str();
         if let Some(nest) = self.nests.iter().find(|nest| nest.twice.contains(word)) {
@@ -226,7 +234,7 @@ impl LoopScheduleBuilder<'_> {
         false
     }
 
-    /// Names of all loops of the kernel, with a note for each statement.
+    /// Names of the loops of all statements but scatters, and a note for each of these statements that lists its loops.
     fn loop_summary(&self) -> KernelLoops {
         let summary = |nest: &StatementNest<'_>| {
             format!("the loops of `{}` are {}", nest.tensor.name, listed(nest))
@@ -289,7 +297,8 @@ impl LoopScheduleBuilder<'_> {
         self.schedule.steps.push(LoopStep::Split(Split { axis, by: count, is_tile }));
     }
 
-    /// Checks a `fuse` directive, and stores it: in each statement that has both loops, both must be reduced or neither.
+    /// Checks the directive `fuse outer inner as=name`, and adds it to the schedule. In each statement that has both
+    /// loops, either both are reduced or neither is; anything else is an error.
     fn fuse(
         &mut self,
         [outer, inner]: [&Identifier; 2],
@@ -348,8 +357,8 @@ impl LoopScheduleBuilder<'_> {
         }));
     }
 
-    /// Checks a `loops` directive, and stores its loops in the schedule: `names` must be loops of one statement, and
-    /// are in the required order, outermost first. The planner places the loops that are not named.
+    /// Checks a `loops` directive, and stores its loops in the schedule. `names` lists loops of one statement in the
+    /// required order, outermost first. The planner places the loops that are not in the list.
     fn loops(&mut self, names: &[Identifier], directive: ScheduleDirective<'_>) {
         let before = self.errors.len();
         let chosen = self.resolve_loops(names, directive);
@@ -412,7 +421,8 @@ impl LoopScheduleBuilder<'_> {
         own.peek().is_some() && own.all(|l| l.is_reduced)
     }
 
-    /// Names of the loops that are not reduced, without duplicates, in the order of the statements, outermost first.
+    /// Names of the loops over axes that are not reduced, without duplicates: the statements in order, and the loops of
+    /// each from the outermost.
     fn written(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for l in self.nests.iter().flat_map(|nest| &nest.loops).filter(|l| !l.is_reduced) {

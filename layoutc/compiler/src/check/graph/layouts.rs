@@ -1,5 +1,5 @@
-//! Graph tensors in a layout, checked and proven like tensors of the manifest; results are cached by shape and layout
-//! text.
+//! Checks and proofs of graph tensors in their candidate layouts, as for tensors of the manifest. Results are cached by
+//! shape and layout text.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,8 @@ use crate::model::{Fill, Tensor, TensorSpans};
 /// Text of the layout that tensors have by default: row-major, without padding.
 pub(super) const ROW_MAJOR: &str = "row-major";
 
-/// Cache of checked tensors, by (shape, layout text), and of comparisons of layouts, by (shape, text, required text).
+/// Cache of two kinds of results: `made` has checked tensors, by (shape, layout text); `fits` has comparisons of
+/// layouts, by (shape, layout text, text of the required layout).
 pub(super) struct LayoutCache<'a> {
     place: ManifestContext<'a>,
     made: BTreeMap<(String, String), Tensor>,
@@ -32,10 +33,11 @@ impl<'a> LayoutCache<'a> {
         Self { place, made: BTreeMap::new(), fits: BTreeMap::new() }
     }
 
-    /// Tensor `item` in the layout `text`, with all spans those of the text.
+    /// Checked tensor `item` in the layout `text`. All spans of the result are that of `text`, taken as a span in the
+    /// manifest of the graph.
     ///
     /// # Errors
-    /// Faults of its element type, its shape, or the layout, located as if the text were at its span.
+    /// Faults of the tensor's element type, of its shape, or of the layout.
     pub(super) fn tensor(
         &mut self,
         item: &GraphTensorItem,
@@ -69,8 +71,8 @@ impl<'a> LayoutCache<'a> {
         Some(GraphTensorType { name: item.name.value.clone(), axes, dtype: tensor.dtype })
     }
 
-    /// Compatibility of a buffer that holds the tensor `item` in the layout `has` with a reader that requires the
-    /// layout `required`; computed once for each shape and pair of layouts.
+    /// Compatibility of the layout `has` of the tensor `item` with the layout `required`, which a reader of the tensor
+    /// requires. Computed once for each shape and pair of layout texts.
     pub(super) fn fit(
         &mut self,
         item: &GraphTensorItem,
@@ -86,10 +88,10 @@ impl<'a> LayoutCache<'a> {
         fit
     }
 
-    /// True if a transposition of an operand in the layout `has` to a result in the layout `given` needs no copy, so
-    /// that the result may use the operand's buffer. Axis `p` of the operand is axis `place[p]` of the result. `text`
-    /// is the text of `has` with the operand's axes replaced by those of the result, `None` if there is no such text;
-    /// it must equal the text of `given` if `given` is opaque, and is not used otherwise.
+    /// True if a transposition needs no copy, so that its result may use the buffer of its operand. `has` is the layout
+    /// of the operand, `given` that of the result. Axis `p` of the operand is axis `place[p]` of the result. `text` is
+    /// the text of `has`, translated to the axes of the result; `None` if it cannot be translated. If `given` is
+    /// opaque, its text must equal `text`; otherwise `text` is not used.
     pub(super) fn is_alias(
         &self,
         has: &LayoutCandidate,
@@ -167,7 +169,7 @@ fn as_tensor(item: &GraphTensorItem, text: &SpannedText) -> TensorItem {
     let (notation, start) = notation(&text.value);
     let span = text.span.start + start..text.span.end;
     let value = text.value.get(start..).unwrap_or_default().to_owned();
-    let kind = StepKind::Foreign {
+    let kind = StepKind::Notation {
         notation,
         text: SpannedText { value, span, quoted: text.quoted },
         sizes: Vec::new(),

@@ -86,7 +86,7 @@ impl StepLowering<'_> {
             | StepKind::Fill(_)
             | StepKind::Padding(_)
             | StepKind::Separators(_)
-            | StepKind::Foreign { .. } => return Ok(()),
+            | StepKind::Notation { .. } => return Ok(()),
         };
         let known: Vec<String> = axes.iter().map(|axis| axis.name.clone()).collect();
         let map = map.map_err(|e| {

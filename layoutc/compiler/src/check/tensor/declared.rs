@@ -36,8 +36,8 @@ impl<'a> TensorDeclaration<'a> {
 }
 
 impl TensorChecker<'_> {
-    /// Element type or record, and shape, of the tensor; what it does not declare is taken from the nearest tensor on
-    /// its chain of `like=`. An unknown base and a cycle are errors.
+    /// Declaration of the tensor: its shape, and its element type or record. Each that the tensor does not declare is
+    /// taken from the nearest tensor on its chain of `like=` that does. An unknown base and a cycle are errors.
     pub(super) fn declared(&self) -> CheckResult<TensorDeclaration<'_>> {
         let mut chain: Vec<&str> = Vec::new();
         let mut seen = BTreeSet::new();
@@ -66,8 +66,8 @@ impl TensorChecker<'_> {
         }
     }
 
-    /// Error for a cycle of `like=`. `chain` has the names of the tensors in the order of reference; the last one
-    /// occurs twice.
+    /// Error, at `like`, for a cycle of `like=`. `chain` has the names of the tensors, each followed by its base; the
+    /// last name occurs twice.
     fn circle(&self, chain: &[&str], like: &Identifier) -> Diagnostic {
         let start = chain.iter().position(|earlier| Some(earlier) == chain.last()).unwrap_or(0);
         let circle = chain.get(start..).unwrap_or_default().join(" → ");
@@ -182,12 +182,12 @@ impl TensorChecker<'_> {
             | StepKind::Separators(_)
             | StepKind::Swizzle { .. }
             | StepKind::SwizzleMode(_)
-            | StepKind::Foreign { .. } => {}
+            | StepKind::Notation { .. } => {}
         }
     }
 
-    /// Axes of the declared shape, and the labels of the indices of each axis; a list is empty for an axis without
-    /// labels.
+    /// Pair `(axes, labels)`: the axes of the declared shape, and for each axis the labels of its indices, an empty
+    /// list for an axis without labels.
     pub(in crate::check) fn axes(
         &self,
         declared: &TensorDeclaration<'_>,

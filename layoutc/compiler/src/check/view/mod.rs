@@ -1,5 +1,5 @@
-//! Checks of views of tensors, each after its base: windows (a map into the base), views with wider or narrower
-//! elements, and reinterpretations with another shape and layout. Manifest items → [`View`].
+//! Checks of views of tensors, each after its base. There are three kinds: windows (a map into the base), views with
+//! wider or narrower elements, and reinterpretations with another shape and layout. Manifest items → [`View`].
 
 mod elements;
 mod lanes;
@@ -24,10 +24,11 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::env::executor::RayonExecutor;
 use crate::manifest::syntax::{ManifestSyntax, ViewItem};
-use crate::model::{Fill, Tensor, TensorSpans, View, ViewKind, ViewTarget};
+use crate::model::{Fill, MemoryOwner, Tensor, TensorRef, TensorSpans, View, ViewKind};
 
-/// Checks the views of a manifest, and returns the valid ones, bases first. `builders` has, for each of `tensors`, the
-/// layout builder if the tensor has views. Adds errors and warnings to `diagnostics`.
+/// Checks the views of a manifest. Returns those without errors, each after its base, and adds errors and warnings to
+/// `diagnostics`. `builders` has one element for each of `tensors`: the builder of its layout, `None` if it has no
+/// views.
 pub(super) fn check(
     place: ManifestContext<'_>,
     tensors: &[Tensor],
@@ -43,7 +44,7 @@ pub(super) fn check(
         (!declared.contains(name)).then_some((name, k))
     };
     let named: BTreeMap<&str, usize> = (0..syntax.views.len()).rev().filter_map(named).collect();
-    let tensor = |(k, tensor): (usize, &'_ Tensor)| (tensor.name.clone(), ViewTarget::Tensor(k));
+    let tensor = |(k, tensor): (usize, &'_ Tensor)| (tensor.name.clone(), TensorRef::Tensor(k));
     let known = tensors.iter().enumerate().rev().map(tensor).collect();
     let mut views =
         ViewChecker { place, syntax, tensors, builders, named, known, checked: Vec::new() };
@@ -54,7 +55,7 @@ pub(super) fn check(
                 for item in chain.into_iter().rev() {
                     match views.one(item) {
                         Ok((checked, warnings)) => {
-                            let seen = ViewTarget::View(views.checked.len());
+                            let seen = TensorRef::View(views.checked.len());
                             views.known.entry(item.name.value.clone()).or_insert(seen);
                             views.checked.push(checked);
                             diagnostics.extend(warnings);
@@ -69,15 +70,15 @@ pub(super) fn check(
     views.checked.into_iter().map(|checked| checked.view).collect()
 }
 
-/// Maximum length of a chain of views of views, in views. A longer chain is an error.
+/// Maximum number of views on a chain in which each view is based on the next one. A longer chain is an error.
 const MAX_CHAIN: usize = 64;
 
-/// View without errors, with the builder of its layout, for views that are based on the view.
+/// View without errors. The layouts of views of this view start from its `builder`.
 struct CheckedView {
     view: View,
     /// Builder of the view's layout; `None` if no view is based on it.
     builder: Option<LayoutBuilder>,
-    /// Number of views on the chain from this view down to the tensor; 1 for a view of a tensor.
+    /// Number of views on the chain of bases from this view down to the tensor; 1 if the base is a tensor.
     depth: usize,
 }
 
@@ -86,27 +87,28 @@ struct ViewChecker<'a> {
     syntax: &'a ManifestSyntax,
     tensors: &'a [Tensor],
     builders: &'a [Option<LayoutBuilder>],
-    /// Positions of the declared views in the manifest, by name.
+    /// Positions in `syntax.views` of the declared views, by name.
     named: BTreeMap<&'a str, usize>,
     /// Valid tensors, and the valid views checked so far, by name.
-    known: BTreeMap<String, ViewTarget>,
+    known: BTreeMap<String, TensorRef>,
     checked: Vec<CheckedView>,
 }
 
-/// Base of a view: a tensor, or another view in the form of a tensor, with the builder of its layout. `buffer` is the
-/// position of the tensor that owns the memory.
+/// Base of a view: a tensor, or another view in the form of a tensor. `builder` is the builder of its layout. `of`
+/// refers to the base, and `buffer` is the position, among the tensors without errors, of the tensor that owns the
+/// memory.
 #[derive(Clone, Copy)]
 struct ViewBase<'a> {
     tensor: &'a Tensor,
     builder: &'a LayoutBuilder,
-    of: ViewTarget,
+    of: TensorRef,
     buffer: usize,
-    /// Number of views on the chain from the base down to the tensor; 0 if the base is a tensor.
+    /// Number of views on the chain of bases from this base down to the tensor; 0 if this base is a tensor.
     depth: usize,
 }
 
-/// Lowered view: the builder of its layout, its relation to the base (`seeing`), the labels of each of its axes, and
-/// the lines of its steps as in a manifest.
+/// Lowered view. `builder` is the builder of its layout, `seeing` its relation to the base, `labels` the labels of each
+/// of its axes, and `steps` the lines of its layout steps as in a manifest.
 struct ViewDefinition {
     builder: LayoutBuilder,
     seeing: ViewKind,
@@ -115,9 +117,10 @@ struct ViewDefinition {
 }
 
 impl<'a> ViewChecker<'a> {
-    /// View at position `start`, then its base, and so on down to a tensor or a view that `begun` has; these views are
-    /// marked in `begun`, which has an element for each view of the manifest. Empty if `begun` has `start`; a cycle is
-    /// an error.
+    /// Chain of views that are to be checked: the view at position `start` in the manifest, its base, the base of that,
+    /// and so on. It ends before a tensor, or before a view that `begun` marks. `begun` has one element for each view
+    /// of the manifest, true if an earlier chain contained it; the views of this chain are marked. Empty if `start` is
+    /// marked already. A cycle is an error.
     fn chain(&self, start: usize, begun: &mut [bool]) -> Result<Vec<&'a ViewItem>, Diagnostic> {
         let mut chain: Vec<&'a ViewItem> = Vec::new();
         let mut next = Some(start);
@@ -155,29 +158,31 @@ impl<'a> ViewChecker<'a> {
     fn base(&self, item: &ViewItem) -> CheckResult<ViewBase<'_>> {
         let name = &item.of.value;
         match self.known.get(name) {
-            Some(ViewTarget::Tensor(k)) => {
+            Some(TensorRef::Tensor(k)) => {
                 if let (Some(tensor), Some(Some(builder))) =
                     (self.tensors.get(*k), self.builders.get(*k))
                 {
                     let fault = mesh::part_fault(tensor, "a view requires", self.at(&item.of.span));
-                    let (of, buffer) = (ViewTarget::Tensor(*k), *k);
+                    let (of, buffer) = (TensorRef::Tensor(*k), *k);
                     let base = ViewBase { tensor, builder, of, buffer, depth: 0 };
                     return fault.map_or(Ok(base), |fault| Err(fault.into()));
                 }
             }
-            Some(ViewTarget::View(k)) => {
+            Some(TensorRef::View(k)) => {
                 if let Some(CheckedView { view, builder: Some(builder), depth }) =
                     self.checked.get(*k)
                 {
                     let (tensor, buffer, depth) = (&view.tensor, view.buffer, *depth);
-                    let of = ViewTarget::View(*k);
+                    let of = TensorRef::View(*k);
                     return Ok(ViewBase { tensor, builder, of, buffer, depth });
                 }
             }
             None => {}
         }
-        let error = undeclared_tensor(&item.of, self.syntax);
-        Err(error.filter(|_| !self.named.contains_key(name.as_str())).into_iter().collect())
+        if self.named.contains_key(name.as_str()) {
+            return Err(Vec::new());
+        }
+        Err(undeclared_tensor(&item.of, self.syntax).into_iter().collect())
     }
 
     fn one(&self, item: &ViewItem) -> CheckResult<(CheckedView, Vec<Diagnostic>)> {
@@ -213,7 +218,7 @@ impl<'a> ViewChecker<'a> {
             }
             (None, None) => identity_view(seen).map_err(|error| self.large(item, &error))?,
         };
-        let (layout, is_shared) = self.finish(item, &made.builder, seen.tensor)?;
+        let layout = self.finish(item, &made.builder, seen.tensor)?;
         let affine = layout.affine().map_err(|error| self.large(item, &error))?;
         let ViewDefinition { builder, seeing, labels, steps } = made;
         let span = item.map.as_ref().map_or(&item.span, |map| &map.span);
@@ -224,6 +229,7 @@ impl<'a> ViewChecker<'a> {
             ring: None,
             file: self.syntax.file.to_string(),
             name: item.name.value.clone(),
+            owner: Some(MemoryOwner::of(seen.tensor, &layout)),
             dtype,
             pack_from: None,
             layout,
@@ -238,7 +244,7 @@ impl<'a> ViewChecker<'a> {
         };
         let of_name = item.of.value.clone();
         let (of, buffer) = (seen.of, seen.buffer);
-        let view = View { tensor, of, of_name, buffer, seeing, is_shared, affine };
+        let view = View { tensor, of, of_name, buffer, seeing, affine };
         let builder = self.place.viewed.contains(item.name.value.as_str()).then_some(builder);
         Ok((CheckedView { view, builder, depth: seen.depth.saturating_add(1) }, Vec::new()))
     }
@@ -248,14 +254,14 @@ impl<'a> ViewChecker<'a> {
         overflow(&ExprError::TooLarge, message, self.at(&item.name.span))
     }
 
-    /// (Proven layout of the view `item` of the base `seen`, true if several elements of the view share a slot, as in a
-    /// broadcast). `builder` is that of the view; the alignment is that of the base.
+    /// Proven layout of the view `item` of the base `seen`, from `builder`, the builder of the view's layout. Its
+    /// alignment is that of the base. Its verdict is `Broadcast` if several elements share a slot.
     fn finish(
         &self,
         item: &ViewItem,
         builder: &LayoutBuilder,
         seen: &Tensor,
-    ) -> CheckResult<(Layout, bool)> {
+    ) -> CheckResult<Layout> {
         let alignment = seen.layout.alignment_bytes();
         let fault = |error: &FinishError| {
             let (logical, symbols) = (builder.logical(), builder.facts().symbols());
@@ -263,18 +269,16 @@ impl<'a> ViewChecker<'a> {
             vec![bare_fault(error, &item.name.value, logical, symbols, place)]
         };
         match builder.clone().finish(alignment, &RayonExecutor(self.place.memo)) {
-            Ok(layout) => Ok((layout, false)),
-            Err(FinishError::Injectivity(InjectivityError::NotInjective { .. })) => builder
-                .clone()
-                .finish_shared(alignment)
-                .map(|layout| (layout, true))
-                .map_err(|error| fault(&error)),
+            Ok(layout) => Ok(layout),
+            Err(FinishError::Injectivity(InjectivityError::NotInjective { .. })) => {
+                builder.clone().finish_overlapping(alignment).map_err(|error| fault(&error))
+            }
             Err(error) => Err(fault(&error)),
         }
     }
 }
 
-/// View with the axes and the layout of the base `seen`.
+/// Definition of a view that has the axes and the layout of its base `seen`.
 fn identity_view(seen: ViewBase<'_>) -> Result<ViewDefinition, BuildError> {
     let axes = seen.builder.logical();
     let symbols = seen.builder.facts().symbols();

@@ -13,10 +13,10 @@ use crate::check::faults::counted;
 use crate::check::tensor::{self, ManifestContext};
 use crate::manifest::syntax::{LayoutItem, SpannedText, StepItem, StepKind, TensorItem, ViewItem};
 use crate::model::layout_names;
-use crate::model::{Tensor, View, ViewKind};
+use crate::model::{MemoryOwner, Tensor, View, ViewKind};
 
-/// Tensor item with the texts of the view `item`: the map of a window becomes the layout, and the element type is that
-/// of the base `seen` unless the view gives one.
+/// Tensor item with the texts of the view `item`. The map of a window becomes a layout. The element type is that of the
+/// view, or of the base `seen` if the view gives none.
 pub(super) fn as_tensor(item: &ViewItem, seen: &Tensor) -> TensorItem {
     let same =
         SpannedText { value: seen.dtype.to_string(), span: item.of.span.clone(), quoted: false };
@@ -34,7 +34,7 @@ pub(super) fn as_tensor(item: &ViewItem, seen: &Tensor) -> TensorItem {
     }
 }
 
-/// Tensor item with `axes`, whose extents are over the symbols of the base `seen`, as its shape.
+/// Copy of `tensor_item` with `axes` as its shape. Their extents are over the symbols of the base `seen`.
 pub(super) fn with_axes(tensor_item: TensorItem, axes: &[Axis], seen: ViewBase<'_>) -> TensorItem {
     let symbols = seen.builder.facts().symbols();
     let shape = tensor::shape_item(axes, symbols, &tensor_item.name.span);
@@ -55,6 +55,7 @@ pub(super) fn view(
     covers(&tensor, seen.tensor)?;
     let affine = tensor.layout.affine().unwrap_or(None);
     let tensor = Tensor {
+        owner: Some(MemoryOwner::of(seen.tensor, &tensor.layout)),
         memory: seen.tensor.memory,
         targets: seen.tensor.targets.clone(),
         high_first: seen.tensor.high_first,
@@ -67,7 +68,6 @@ pub(super) fn view(
         of_name: item.of.value.clone(),
         buffer: seen.buffer,
         seeing: ViewKind::Reinterpret,
-        is_shared: false,
         affine,
     };
     Ok((CheckedView { view, builder, depth: seen.depth.saturating_add(1) }, warnings))
@@ -135,8 +135,8 @@ fn axes(count: usize) -> String {
     if count == 1 { "1 physical axis".to_owned() } else { format!("{count} physical axes") }
 }
 
-/// True if the expressions `a` over the symbols of `of_a` and `b` over those of `of_b` are proven equal for all values.
-/// Symbols with equal names are equal.
+/// True if `a` and `b` are proven equal for all values of the symbols. `a` is over the symbols of the layout `of_a`,
+/// `b` over those of `of_b`; symbols with equal names are equal.
 fn same((a, of_a): (&Expr, &Layout), (b, of_b): (&Expr, &Layout)) -> bool {
     let mut symbols: Vec<Symbol> = of_a.symbols().to_vec();
     for symbol in of_b.symbols() {

@@ -1,10 +1,10 @@
 //! Reads the items `use`, `const`, `symbol`, `transform`, `tensor` and `convert`.
 
 use super::ManifestReader;
-use super::foreign::ForeignTensor;
 use super::message_words::show;
 use super::node_scope::NodeScope;
 use super::node_signature::{BlockRule, NodeSignature};
+use super::notation_step::NotationTensor;
 use super::text::{ELEMENT_TYPE, is_name};
 use crate::base::cast::CastMode;
 use crate::base::codes::Code;
@@ -98,8 +98,8 @@ impl ManifestReader<'_, '_> {
         Some((name?, IntegerLiteral { value, span: entry.span.clone() }))
     }
 
-    /// Reads the key of a property of any name, such as a transform's parameter; `None` for a key that is not a valid
-    /// name, which is reported.
+    /// Reads a property's key that is itself a name, such as a parameter of a transform. `None`, after a report, if the
+    /// key is not a valid name.
     pub(super) fn key(&mut self, key: &crate::manifest::tree::PropertyKey) -> Option<Identifier> {
         let text = self.inside(&key.value, &key.span);
         self.as_name(&text)
@@ -159,7 +159,7 @@ impl ManifestReader<'_, '_> {
             self.part(child, node, &mut tensor, &mut seen);
         }
         let foreign = Self::prop(node, "xla");
-        let whole = foreign.and_then(|entry| self.foreign_tensor(node, entry));
+        let whole = foreign.and_then(|entry| self.notation_tensor(node, entry));
         if like.is_none() && foreign.is_none() {
             let missing = [
                 (
@@ -177,7 +177,7 @@ impl ManifestReader<'_, '_> {
         }
         let mut dtype = dtype.flatten();
         if foreign.is_some() {
-            let ForeignTensor { dtype: own, shape, layout } = whole?;
+            let NotationTensor { dtype: own, shape, layout } = whole?;
             (dtype, tensor.shape, tensor.layout) = (Some(own), Some(shape), Some(layout));
         }
         Some(TensorItem {
@@ -191,8 +191,8 @@ impl ManifestReader<'_, '_> {
         })
     }
 
-    /// Reports a tensor written as `tensor NAME: TYPE`, and returns true if it is one; the help is
-    /// `tensor NAME dtype=TYPE`.
+    /// Returns true, after a report, for a tensor in the syntax of another language, `tensor NAME: TYPE`. The help text
+    /// shows `tensor NAME dtype=TYPE`.
     fn is_annotated(&mut self, node: &ManifestNode) -> bool {
         let [name, dtype] = node.args.as_slice() else { return false };
         let of = |entry: &Entry| self.text.get(entry.span.clone()).unwrap_or_default();
@@ -211,8 +211,9 @@ impl ManifestReader<'_, '_> {
         true
     }
 
-    /// Reads `pack-from=f32 cast=saturate`: the element type that pack reads, and the treatment of values out of range.
-    /// `None` if neither property is present, or after a reported error, such as `cast` alone.
+    /// Reads `pack-from=f32 cast=saturate`: the element type of the array that pack reads, and the treatment of values
+    /// that are out of range. `None` if both properties are absent, and after a reported error, such as `cast` without
+    /// `pack-from`.
     fn pack_from(&mut self, node: &ManifestNode) -> Option<PackFromItem> {
         let dtype = Self::prop(node, "pack-from");
         let dtype = dtype.and_then(|entry| self.text_of(entry, ELEMENT_TYPE));
@@ -232,8 +233,8 @@ impl ManifestReader<'_, '_> {
         Some(PackFromItem { dtype: dtype?, cast })
     }
 
-    /// Reads `cast=`: the treatment of values out of range for the destination's element type; `None` if absent, or
-    /// invalid, which is reported.
+    /// Reads `cast=`: the treatment of values that are out of range for the destination's element type. `None` if the
+    /// property is absent, and after a report if its value is invalid.
     fn cast(&mut self, node: &ManifestNode) -> Option<CastMode> {
         self.keyword("`cast`", Self::prop(node, "cast")?, CastMode::ALL)
     }
@@ -293,8 +294,8 @@ impl ManifestReader<'_, '_> {
     }
 }
 
-/// True if the part `what` of a tensor (`a shape` or `an element type`), which is missing, may be present in a broken
-/// or misspelled node or property; the part is then not reported as missing.
+/// True if the tensor may have the missing part `what` (`a shape` or `an element type`) in another form: as a node or
+/// property that is malformed or misspelled, and reported already. The missing part is then not reported.
 fn hides(tensor: &ManifestNode, what: &str) -> bool {
     let near = |name: &str| crate::base::nearest::nearest(name, ["shape", "dtype"]).is_some();
     let child = |node: &ManifestNode| node.broken || near(&node.name);

@@ -4,7 +4,6 @@
 mod backend;
 mod cache;
 mod choice;
-mod foreign;
 mod foreign_words;
 mod gate;
 mod graph;
@@ -16,6 +15,7 @@ mod mesh;
 mod message_words;
 mod node_scope;
 mod node_signature;
+mod notation_step;
 mod record;
 mod rename;
 mod schedule;
@@ -64,7 +64,8 @@ pub(super) fn manifest(
     manifest
 }
 
-/// Converter of nodes to typed syntax. A method that returns `None` has reported the reason, unless the node is broken.
+/// Converter of nodes to typed syntax. If a method returns `None` for a node, it has reported the reason, or the node
+/// is broken and was reported before.
 struct ManifestReader<'t, 'f> {
     text: &'t str,
     faults: &'f mut DiagnosticSink,
@@ -133,8 +134,8 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// Item that `read` returns for `node`, if reading reported no error. Otherwise `None`, and `kind` and the item's
-    /// name are added to `broken`; the name is the first argument, or the first key in `const LANES = 4`.
+    /// Item that `read` returns for `node`. If `read` reports an error, the result is `None`, and the pair (`kind`,
+    /// name) is added to `broken`. The name is the first argument of `node`, or the first key in `const LANES = 4`.
     fn read_item<T>(
         &mut self,
         kind: ItemKind,

@@ -1,11 +1,11 @@
 //! Reads layouts, `layout nchw4c` or `layout { … }`, and their steps, such as `split c by=4`.
 
 use super::ManifestReader;
-use super::foreign::is_foreign;
 use super::keywords::{step, step_usage};
 use super::message_words::show;
 use super::node_scope::NodeScope;
 use super::node_signature::{BlockRule, NodeSignature};
+use super::notation_step::is_notation_word;
 use super::text::is_name;
 use layoutc_algebra::notation::{self, Notation};
 
@@ -17,12 +17,12 @@ use crate::manifest::syntax::{
 };
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
-/// Terms of other tools for dense layouts. They are accepted as transforms here although they are not valid names, so
-/// that a later stage can give help that depends on the axes.
+/// Names of dense layouts in other tools. They are not valid names of transforms, but the reader accepts them as such.
+/// The check then gives help that depends on the axes.
 const DENSE: &[&str] = &["row-major", "column-major", "col-major"];
 
-/// Property for a text that is a layout in the notation of another tool: `cute` for `(4,8):(8,1)`. `None` for a name,
-/// or a text in no known notation.
+/// Name of the property for a text that is a layout in the notation of another tool: `cute` for `(4,8):(8,1)`. `None`
+/// for the name of a transform, and for a text in no known notation.
 fn notation_of(text: &str) -> Option<&'static str> {
     if is_name(text) {
         return None;
@@ -48,8 +48,8 @@ impl ManifestReader<'_, '_> {
             let step = StepItem { kind, span: span.clone(), name_span };
             LayoutItem { steps: vec![step], span }
         };
-        if node.props.iter().any(|(key, _)| is_foreign(&key.value)) {
-            return self.foreign(node, "layout tvm=\"NCHW16c\"").map(one);
+        if node.props.iter().any(|(key, _)| is_notation_word(&key.value)) {
+            return self.notation_step(node, "layout tvm=\"NCHW16c\"").map(one);
         }
         let Some(children) = &node.children else {
             if let ([], Some((key, _))) = (node.args.as_slice(), node.props.first()) {
@@ -96,7 +96,7 @@ impl ManifestReader<'_, '_> {
             return None;
         };
         if node.name == "notation" {
-            return self.foreign(node, form.usage);
+            return self.notation_step(node, form.usage);
         }
         self.form(node, form)?;
         if node.name == "swizzle" {
@@ -127,8 +127,8 @@ impl ManifestReader<'_, '_> {
         if text.quoted { Some(text) } else { self.unquoted(&text) }
     }
 
-    /// Reports an index map in the place of a transform's name, and returns true if there is one; `written` is the
-    /// correct form, with `…` for the map.
+    /// Returns true, after a report, if `entry` is an index map although the name of a transform is expected. `written`
+    /// is the correct form for the help text, with `…` in place of the map.
     fn is_map(&mut self, entry: Option<&Entry>, written: &str) -> bool {
         let Some(entry) = entry.filter(|entry| entry.quoted && entry.plain) else { return false };
         let Some(map) = entry.text().filter(|map| map.contains("->")) else { return false };
@@ -189,8 +189,8 @@ impl ManifestReader<'_, '_> {
         axes.into_iter().collect::<Option<_>>().map(StepKind::Order)
     }
 
-    /// Names of the axes that `entries` give by position, from 0, or by name, joined by spaces, for a help text; `c n`
-    /// if a position is out of range or an entry is neither.
+    /// Names of axes, joined by spaces, for a help text. Each of `entries` is the name of an axis, or its position from
+    /// 0. `c n` if a position is out of range, or if an entry is neither a name nor a position.
     fn by_position(&self, entries: &[Entry]) -> String {
         let axis = |entry: &Entry| match &entry.value {
             ManifestValue::Integer(k) => self.axes.get(usize::try_from(*k).ok()?).cloned(),

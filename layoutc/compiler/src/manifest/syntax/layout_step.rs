@@ -26,16 +26,19 @@ pub enum StepKind {
     Map(SpannedText),
     /// `apply blocked block=8`: steps of the transform `name`, with values for its parameters.
     Apply { name: Identifier, arguments: Vec<(Identifier, IntegerExpr)> },
-    /// `order a ... c`: permutation of the axes, outermost first; `...` stands for the axes that are not named.
+    /// `order a ... c`: permutation of the axes, outermost first; `...` stands for all axes that are not named, in
+    /// their current order.
     Order(Vec<SpannedText>),
-    /// `split c by=4`: axis `c` becomes `c // 4` and `c % 4`. `split i into="io im ii" by="4 4"`: extents of all new
-    /// axes but the outermost; `into` has the names of the new axes, outermost first, and is empty if absent.
+    /// `split c by=4`: axis `c` becomes `c // 4` and `c % 4`. `by` has the extents of all new axes but the outermost,
+    /// as in `split i into="io im ii" by="4 4"`. `into` has the names of the new axes, outermost first; empty if not
+    /// given.
     Split { axis: Identifier, into: Vec<Identifier>, by: Vec<IntegerExpr> },
-    /// `fuse h w as=hw`: adjacent axes become one, `h * extent(w) + w`; `into` is the new name, `None` if absent.
+    /// `fuse h w as=hw`: adjacent axes become one, `h * extent(w) + w`. `into` is the name of the new axis; `None` if
+    /// it is not given.
     Fuse { axes: Vec<Identifier>, into: Option<Identifier> },
-    /// `tile 8 * 128 as="r_tile …"`: XLA tile of as many of the last axes as there are `entries`, outermost first.
-    /// `names` are the names of the new axes, two for each entry that is an extent: first the axes of the grid of
-    /// tiles, then the axes within a tile, each outermost first. Empty if absent.
+    /// `tile 8 * 128 as="r_tile …"`: tile in XLA's sense. There is one entry for each of the last axes, outermost
+    /// first. `names` are the names of the new axes, two for each entry that is an extent: first the axes of the grid
+    /// of tiles, outermost first, then the axes within a tile, outermost first. Empty if not given.
     Tile { entries: Vec<TileEntry>, names: Vec<Identifier> },
     /// `pad c multiple=8`: rounds the extent of an axis up to a multiple.
     PadMultiple { axis: Identifier, multiple: IntegerExpr },
@@ -50,9 +53,9 @@ pub enum StepKind {
     AlignAxis { axis: Identifier, bytes: IntegerExpr },
     /// `align 64 at=origin`: alignment of the first element that is not padding, in bytes.
     AlignOrigin(IntegerExpr),
-    /// `fill 0`, `fill none`: value that pack writes to padding.
+    /// `fill 0`: value that pack writes to padding. `fill none`: pack does not write padding.
     Fill(FillItem),
-    /// `padding forbid`, `padding allow`: whether padding is an error or gets no warning.
+    /// `padding forbid`: padding is an error. `padding allow`: padding gets no warning.
     Padding(PaddingRule),
     /// `axis-separators h 2`: ends a physical axis after each of these storage axes, given by name or position.
     Separators(Vec<SeparatorItem>),
@@ -61,9 +64,9 @@ pub enum StepKind {
     /// `swizzle mode="128B"`: swizzle mode of NVIDIA's tensor memory accelerator (TMA); the number is the row width in
     /// bytes.
     SwizzleMode(IntegerLiteral),
-    /// `notation tvm="NCHW16c"`, or `layout tvm="NCHW16c"`: layout `text` in the notation of another tool, here
-    /// [`Notation::Tvm`]. `sizes` are the further properties, such as `c16=16` for einops.
-    Foreign {
+    /// `notation tvm="NCHW16c"`, or `layout tvm="NCHW16c"`: the layout that `text` denotes in the notation of another
+    /// tool, here [`Notation::Tvm`]. `sizes` are the other properties of the node, such as `c16=16` for einops.
+    Notation {
         #[serde(with = "notation_word")]
         notation: Notation,
         text: SpannedText,
@@ -104,7 +107,8 @@ pub enum SwizzleUnit {
 /// Entry of a `tile` step for one axis: an extent or `*`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TileEntry {
-    /// `*`, which merges an axis into the next more minor one; holds the byte range of the `*` in the file.
+    /// `*`: merges the axis into the next axis, which varies faster. The member is the byte range of the `*` in the
+    /// file.
     Star(Range<usize>),
     /// Extent of the tile along its axis.
     Extent(IntegerExpr),

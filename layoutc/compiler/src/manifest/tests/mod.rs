@@ -1,9 +1,9 @@
 //! Tests of reading manifests, valid and invalid.
 
-mod foreign;
 mod format;
 mod good;
 mod kdl;
+mod notation_steps;
 mod plain;
 mod record;
 mod sweep;

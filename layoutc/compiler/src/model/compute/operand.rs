@@ -2,13 +2,15 @@
 
 use layoutc_algebra::expr::Expr;
 
-/// Operand of a kernel: a tensor, and the name by which the kernel's statements refer to the tensor.
+use crate::model::TensorRef;
+
+/// Operand of a kernel: a tensor or view, with the name that the kernel's statements use for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelOperand {
     /// Name of the operand in the kernel's statements.
     pub name: String,
-    /// Position of the operand's tensor in [`crate::model::Manifest::tensors`].
-    pub tensor: usize,
+    /// Tensor or view that the operand is bound to.
+    pub tensor: TensorRef,
     /// True if a statement writes the tensor.
     pub is_written: bool,
     /// Exclusive upper bound `N` of the element values, declared by `range OPERAND N` for a tensor of indices: the

@@ -130,7 +130,7 @@ pub fn copy(
     compute: &KernelInstance,
     naming: &Naming<'_>,
 ) -> Result<Option<Vec<Kernel>>, PlanError> {
-    let mut tensors = compute.operands.iter().filter_map(|o| manifest.tensors.get(o.tensor));
+    let mut tensors = compute.operands.iter().filter_map(|one| manifest.tensor(one.tensor));
     if tensors.any(|tensor| image::rank_of(tensor.memory).is_none()) {
         return Ok(None);
     }
@@ -199,8 +199,9 @@ impl Move<'_, '_> {
         if let Some(kernels) = self.tiles(fill)? {
             return Ok(kernels);
         }
-        let searched =
-            matches!(self.to, Home::Layout(context) if context.layout.inverse().is_none());
+        // Without an inverse, and in a view, whose memory has elements of others, threads go over the elements.
+        let searched = matches!(self.to, Home::Layout(context)
+            if context.layout.inverse().is_none() || context.tensor.owner.is_some());
         match (searched, self.to.is_packed()) {
             (true, true) => Ok(vec![self.one_item()?]),
             (true, false) => {

@@ -7,7 +7,7 @@ use super::domain::{Domain, digit, var};
 
 /// Offset or index as a sum of one term per loop and a base.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Steps {
+pub(in crate::plan) struct Steps {
     /// Loop numbers with their strides (the increment per iteration), over symbols; loops with stride 0 are omitted.
     pub(super) strides: Vec<(usize, Expr)>,
     /// Base over symbols; it also holds the terms of loops in which the offset is not affine.
@@ -19,7 +19,7 @@ impl Steps {
     ///
     /// # Errors
     /// [`ExprError`] if an expression grows too large.
-    pub(super) fn of(expr: &Expr, domain: &Domain) -> Result<Self, ExprError> {
+    pub(in crate::plan) fn of(expr: &Expr, domain: &Domain) -> Result<Self, ExprError> {
         let facts = &domain.facts;
         let mut rest = expr.clone();
         let mut strides = Vec::new();
@@ -47,7 +47,7 @@ impl Steps {
     }
 
     /// Stride along a loop; 0 if the offset does not depend on the loop, `None` if it is not affine in the loop.
-    pub(super) fn stride(&self, number: usize, domain: &Domain) -> Option<Expr> {
+    pub(in crate::plan) fn stride(&self, number: usize, domain: &Domain) -> Option<Expr> {
         if domain.mentioned(&self.rest).contains(&number) {
             return None;
         }

@@ -56,7 +56,7 @@ fn block_extents(
     let target = renumbered(target, symbols)?;
     let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
     let kept: Vec<String> = kept.iter().cloned().chain(fused(&schedule.steps)).collect();
-    let mut domain = Domain::new(&target.layout, symbols, reduced, &kept)?;
+    let mut domain = Domain::new(&target, symbols, reduced, &kept)?;
     domain.apply(&schedule.steps)?;
     let no_reads = |_: &Domain| Ok(Seen { steps: Vec::new(), guarded: Vec::new() });
     let order = Order::new(&mut domain, schedule, &no_reads, AtOnce::One, &statement.place)?;

@@ -1,6 +1,5 @@
 //! Complete schedules: the loops of a `schedule` node, and the `schedule` node of planned loops.
 
-use layoutc_algebra::layout::Layout;
 use layoutc_algebra::symbol::Symbol;
 
 use super::block::Block;
@@ -22,13 +21,13 @@ use crate::plan::Naming;
 use crate::plan::lower::PlanError;
 use crate::plan::relayout::renumbered;
 
-/// Plan that a complete schedule gives; `layout` is that of the tensor that the statement writes.
+/// Plan that a complete schedule gives; `target` is the tensor that the statement writes.
 ///
 /// # Errors
 /// [`PlanError::Choice`] if the statement has not the loops that the schedule names, or others, or the schedule cannot
 /// be followed; other errors if an expression grows too large.
 pub(super) fn planned(
-    layout: &Layout,
+    target: &Tensor,
     symbols: &[Symbol],
     statement: &Statement,
     schedule: &StatementSchedule,
@@ -36,7 +35,7 @@ pub(super) fn planned(
     let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
     let named = schedule.loops.iter().map(|name| name.value.clone());
     let kept: Vec<String> = named.chain(fused(&schedule.steps)).collect();
-    let mut domain = Domain::new(layout, symbols, reduced, &kept)?;
+    let mut domain = Domain::new(target, symbols, reduced, &kept)?;
     for step in &schedule.steps {
         apply(&mut domain, step)?;
     }
@@ -220,7 +219,7 @@ pub(crate) fn complete_schedule(
     let of_schedule = |error| fault(Code::KernelSchedule, error);
     let target = renumbered(target, symbols).map_err(of_schedule)?;
     let Planned { domain, order, .. } =
-        planned(&target.layout, symbols, statement, schedule).map_err(of_schedule)?;
+        planned(&target, symbols, statement, schedule).map_err(of_schedule)?;
     let mut all = Vec::new();
     for (buffer, at) in caches {
         let of_cache = |error| fault(Code::KernelCache, error);

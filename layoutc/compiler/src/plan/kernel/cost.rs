@@ -52,7 +52,7 @@ pub(crate) fn slow_schedules(manifest: &Manifest, naming: &Naming<'_>) -> Vec<Di
 
 /// True if C is emitted for an instance, and its schedule has no tile caches, which thread blocks share.
 fn is_for_cores(manifest: &Manifest, compute: &KernelInstance) -> bool {
-    let mut tensors = compute.operands.iter().filter_map(|one| manifest.tensors.get(one.tensor));
+    let mut tensors = compute.operands.iter().filter_map(|one| manifest.tensor(one.tensor));
     compute.statements.iter().all(|statement| statement.caches.is_empty())
         && tensors.all(|tensor| {
             tensor.targets.as_ref().is_none_or(|targets| targets.iter().any(|one| one == "c"))
@@ -64,7 +64,7 @@ fn is_long(manifest: &Manifest, compute: &KernelInstance, statement: &Statement)
     let elements = compute
         .operands
         .iter()
-        .map(|operand| manifest.tensors.get(operand.tensor)?.layout.logical_elements().as_const());
+        .map(|operand| manifest.tensor(operand.tensor)?.layout.logical_elements().as_const());
     let elements: Option<i128> = elements.sum();
     let Some(elements) = elements else { return false };
     let mut values = statement.axes.iter().map(|axis| axis.extent.as_const());

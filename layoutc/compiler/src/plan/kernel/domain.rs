@@ -3,26 +3,28 @@
 //! Loop `k` is `Var::Digit(k)`. RFC 0039: the loops of a computation follow the physical layout of its output, so the
 //! axes of the statement are the layout's inverse at the storage axes.
 
-use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, Var};
+use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, Predicate, Var};
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::super::arith::{ceil_div, product, scale, sum};
-use super::super::lower::PlanError;
+use super::super::lower::{PlanError, Scope, lower_predicate};
+use super::super::side::{dense_strides, physical_side};
 use super::order::refused;
-use crate::model::Spanned;
+use crate::ir::Expr as IrExpr;
 use crate::model::compute::{Fuse, LoopStep};
+use crate::model::{Spanned, Tensor};
 
 /// Loop of the iteration domain.
 #[derive(Debug, Clone)]
-pub(super) struct Loop {
+pub(in crate::plan) struct Loop {
     /// Name of the storage axis or reduced axis; a split adds `_outer` or `_inner`.
-    pub(super) name: String,
+    pub(in crate::plan) name: String,
     /// Trip count, over symbols.
-    pub(super) extent: Expr,
+    pub(in crate::plan) extent: Expr,
     /// True if the iterations contribute to one element of the result.
-    pub(super) is_reduced: bool,
+    pub(in crate::plan) is_reduced: bool,
     /// Number of the outer part, if the loop is the inner part of a split.
     pub(super) outer: Option<usize>,
 }
@@ -36,21 +38,21 @@ pub(super) enum DomainStep {
 
 /// Loops of a statement, with the statement's axes, offset and guards over these loops.
 #[derive(Debug, Clone)]
-pub(super) struct Domain {
+pub(in crate::plan) struct Domain {
     /// Ranges of symbols and loops, for proofs and simplification.
-    pub(super) facts: Facts,
+    pub(in crate::plan) facts: Facts,
     /// All loops by number, including loops that were split or fused.
-    pub(super) loops: Vec<Loop>,
+    pub(in crate::plan) loops: Vec<Loop>,
     /// Splits and fusions, in the order of application.
     pub(super) steps: Vec<DomainStep>,
     /// Numbers of the live loops: no split or fused loops, and none of trip count 1 unless its name is kept.
-    pub(super) live: Vec<usize>,
+    pub(in crate::plan) live: Vec<usize>,
     /// Axes of the statement as expressions over the loops: the written axes, then the reduced ones.
-    pub(super) axes: Vec<Expr>,
+    pub(in crate::plan) axes: Vec<Expr>,
     /// Offset of the written element in its buffer, in elements.
-    pub(super) offset: Expr,
+    pub(in crate::plan) offset: Expr,
     /// Conditions, not provable in advance, under which an iteration has an element to write or a value to reduce.
-    pub(super) inside: Vec<ExprComparison>,
+    pub(in crate::plan) inside: Vec<ExprComparison>,
     /// Loop to vectorize, if the manifest names it and leaves the rest of the register tile to the planner.
     pub(super) lead: Option<usize>,
     /// Inner loops of the manifest's `tile` directives: the register tile, unless a `loops` directive orders these
@@ -63,18 +65,19 @@ pub(super) struct Domain {
 }
 
 impl Domain {
-    /// Domain with loops over the storage axes of `layout`, or over its logical axes if the layout is swizzled or has
-    /// no inverse in closed form, and over the `reduced` axes. Loops with a name in `kept` are live even if the trip
-    /// count is 1.
+    /// Domain with loops over the storage axes of `target`, or over its logical axes if the layout is swizzled, has no
+    /// inverse in closed form or is that of a window, and over the `reduced` axes. Loops with a name in `kept` are live
+    /// even if the trip count is 1.
     ///
     /// # Errors
     /// [`ExprError`] if an expression grows too large.
-    pub(super) fn new(
-        layout: &Layout,
+    pub(in crate::plan) fn new(
+        target: &Tensor,
         symbols: &[Symbol],
         reduced: &[Axis],
         kept: &[String],
     ) -> Result<Self, ExprError> {
+        let layout = &target.layout;
         let mut all = kept.to_vec();
         // The loops of which a kept loop is a part must exist until they are split.
         for name in kept {
@@ -85,7 +88,9 @@ impl Domain {
             }
         }
         let empty = Self { kept: all, ..Self::empty(symbols) };
-        let mut domain = match empty.clone().by_storage(layout)? {
+        let by_storage =
+            if target.is_window() { None } else { empty.clone().by_storage(layout)? };
+        let mut domain = match by_storage {
             Some(domain) => domain,
             None => empty.by_axes(layout)?,
         };
@@ -95,6 +100,41 @@ impl Domain {
             domain.axes.push(domain.facts.simplify(&digit(number)?)?);
         }
         Ok(domain)
+    }
+
+    /// Domain with loops over `axes`, and the row-major offset of a dense tensor of these axes.
+    ///
+    /// # Errors
+    /// As [`Domain::new`].
+    pub(in crate::plan) fn of_axes(axes: &[Axis], symbols: &[Symbol]) -> Result<Self, ExprError> {
+        let mut domain = Self::empty(symbols);
+        for (axis, stride) in axes.iter().zip(dense_strides(axes)?) {
+            let number = domain.add(&axis.name, &axis.extent, false)?;
+            let value = domain.facts.simplify(&digit(number)?)?;
+            domain.offset = sum(&domain.offset, &product(&value, &stride)?)?;
+            domain.axes.push(value);
+        }
+        Ok(domain)
+    }
+
+    /// Conjunction of the guards; `None` if there are none.
+    ///
+    /// # Errors
+    /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+    pub(in crate::plan) fn condition(
+        &self,
+        scope: &Scope<'_>,
+    ) -> Result<Option<IrExpr>, PlanError> {
+        let all = self.inside.clone();
+        if all.is_empty() { Ok(None) } else { lower_predicate(&Predicate { all }, scope).map(Some) }
+    }
+
+    /// Domain with loops over the logical axes of `layout`.
+    ///
+    /// # Errors
+    /// As [`Domain::new`].
+    pub(in crate::plan) fn of_logical(layout: &Layout) -> Result<Self, ExprError> {
+        Self::empty(layout.symbols()).by_axes(layout)
     }
 
     fn empty(symbols: &[Symbol]) -> Self {
@@ -133,19 +173,23 @@ impl Domain {
         }
         let Some((physical, offset)) = domain.places(layout)? else { return Ok(None) };
         domain.offset = domain.facts.simplify(&offset)?;
-        let at_loops = |expr: &Expr| {
+        let step_alongs = |expr: &Expr| {
             let there = expr.substitute(&|var| match var {
                 Var::Physical(k) => physical.get(usize::try_from(k).ok()?).cloned(),
                 _ => None,
             })?;
             domain.facts.simplify(&there)
         };
-        let axes = inverse.iter().map(&at_loops).collect::<Result<Vec<_>, _>>()?;
+        let axes = inverse.iter().map(&step_alongs).collect::<Result<Vec<_>, _>>()?;
         let mut inside = Vec::new();
         for ExprComparison { left, op, right } in
             layout.valid().into_iter().flat_map(|valid| &valid.all)
         {
-            inside.push(ExprComparison { left: at_loops(left)?, op: *op, right: at_loops(right)? });
+            inside.push(ExprComparison {
+                left: step_alongs(left)?,
+                op: *op,
+                right: step_alongs(right)?,
+            });
         }
         domain.axes = axes;
         for condition in inside {
@@ -189,7 +233,7 @@ impl Domain {
     }
 
     /// Substitutes `axes` for `Var::Axis` in `expr`, and simplifies the result.
-    pub(super) fn at(&self, expr: &Expr, axes: &[Expr]) -> Result<Expr, ExprError> {
+    pub(in crate::plan) fn at(&self, expr: &Expr, axes: &[Expr]) -> Result<Expr, ExprError> {
         let there = expr.substitute(&|var| match var {
             Var::Axis(k) => axes.get(usize::try_from(k).ok()?).cloned(),
             _ => None,
@@ -290,6 +334,53 @@ impl Domain {
         self.replace(&[(number, value.clone())])?;
         self.require(ExprComparison { left: value, op: CompareOp::Lt, right: cut.extent })?;
         Ok([outer, inner])
+    }
+
+    /// Splits the loops over the axes of a window at the digits of the layout, and orders the loops by decreasing
+    /// stride: the loops `h`, `w` of a window of tiles of 16 columns become `w_outer`, `h`, `w_inner`. Nothing changes
+    /// if the loops are storage axes, or the layout has no digits with constant strides over single axes.
+    ///
+    /// # Errors
+    /// As [`Domain::new`].
+    pub(in crate::plan) fn follow_digits(&mut self, target: &Tensor) -> Result<(), ExprError> {
+        let layout = &target.layout;
+        let Some(digits) = layout.digits().filter(|_| target.is_window()) else { return Ok(()) };
+        let side = physical_side(layout, digits)?;
+        let strides = side.chains.iter().flat_map(|chain| &chain.digits);
+        let are_aligned = side.chains.iter().all(|chain| {
+            let first =
+                if chain.sign < 0 { chain.constant.saturating_add(1) } else { chain.constant };
+            chain.axes.len() == 1
+                && chain.digits.iter().all(|digit| first.checked_rem(digit.weight) == Some(0))
+        });
+        if !are_aligned || !strides.clone().all(|digit| digit.stride.as_const().is_some()) {
+            return Ok(());
+        }
+        let mut strides: Vec<(usize, i128)> = Vec::new();
+        for chain in &side.chains {
+            let Some(mut rest) = chain.axes.first().copied() else { continue };
+            for (k, digit) in chain.digits.iter().enumerate() {
+                let stride = digit.stride.as_const().unwrap_or(0);
+                let by = i64::try_from(digit.weight).ok().filter(|_| k + 1 < chain.digits.len());
+                let Some(by) = by else {
+                    strides.push((rest, stride));
+                    break;
+                };
+                let [outer, inner] = self.split(rest, by)?;
+                strides.push((outer, stride));
+                rest = inner;
+            }
+        }
+        let stride = |number: &usize| {
+            let found = strides.iter().find(|(own, _)| own == number);
+            found.map_or(0, |(_, stride)| stride.saturating_abs())
+        };
+        let reduced: Vec<usize> =
+            self.live.iter().copied().filter(|k| self.is_reduced(*k)).collect();
+        self.live.retain(|k| !reduced.contains(k));
+        self.live.sort_by_key(|number| std::cmp::Reverse(stride(number)));
+        self.live.extend(reduced);
+        Ok(())
     }
 
     /// `name`, with underscores appended until no loop has or had the name.

@@ -3,13 +3,13 @@
 //! Source: RFC 0039, "the loop order is rewritten along the new layout". A statement becomes one nest: loops over the
 //! storage axes of its target, then the reduced ones. The accumulators of a register tile are a local array.
 
-mod access;
+pub(super) mod access;
 mod block;
 mod bounds;
 mod complete;
 mod copy;
 mod cost;
-mod domain;
+pub(super) mod domain;
 mod facts;
 mod gather;
 mod grid;
@@ -58,7 +58,7 @@ use crate::ir::{
 use crate::machine::{CPU, GPU, Registers};
 use crate::model::compute::{BufferRef, KernelInstance, LoopSchedule, Statement, TileCache};
 use crate::model::layout_names;
-use crate::model::{Manifest, Spanned, Tensor};
+use crate::model::{Manifest, Spanned, Tensor, TensorRef};
 use crate::passes::{self, Ranges};
 
 /// Functions of the C math library; the names of a kernel's variables avoid them.
@@ -411,7 +411,8 @@ fn bind(
 ) -> Result<(Vec<Bound>, Vec<Param>), PlanError> {
     let (mut buffers, mut params) = (Vec::new(), Vec::new());
     for operand in &compute.operands {
-        let Some(tensor) = manifest.tensors.get(operand.tensor) else { continue };
+        let Some(tensor) = manifest.tensor(operand.tensor) else { continue };
+        let owner = tensor.owner.as_ref().map_or(&tensor.name, |owner| &owner.name);
         let tensor = renumbered(tensor, &compute.symbols)?;
         let name = namer.name(&operand.name);
         let image = if runs == Runs::OnItems { image::of(&tensor)? } else { None };
@@ -425,7 +426,7 @@ fn bind(
         let image = image.map(|_| ["fetch", "put"].map(|what| naming.member(&tensor.name, what)));
         let is_packed = tensor.dtype.element_bits() < 8;
         let [load, store] =
-            ["load", "store"].map(|what| is_packed.then(|| naming.member(&tensor.name, what)));
+            ["load", "store"].map(|what| is_packed.then(|| naming.member(owner, what)));
         buffers.push(Bound { tensor, name, load, store, image, is_local: false });
     }
     for tensor in &compute.locals {
@@ -482,10 +483,10 @@ fn asserted(
         let number = compute.symbols.iter().position(|other| other.name == symbol.name);
         number.and_then(|number| symbols.get(number)).map(|binding| binding.tree.clone())
     };
-    let mut seen: Vec<usize> = Vec::new();
+    let mut seen: Vec<TensorRef> = Vec::new();
     let mut all = Vec::new();
     for operand in &compute.operands {
-        let Some(tensor) = manifest.tensors.get(operand.tensor) else { continue };
+        let Some(tensor) = manifest.tensor(operand.tensor) else { continue };
         let context = Context::new(tensor, naming);
         if context.symbols.is_empty() || seen.contains(&operand.tensor) {
             continue;

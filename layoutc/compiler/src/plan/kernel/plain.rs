@@ -193,7 +193,7 @@ impl At<'_> {
                 return Ok(offset);
             }
         };
-        let tensor = manifest.tensors.get(operand.tensor).ok_or(PlanError::Scope)?;
+        let tensor = manifest.tensor(operand.tensor).ok_or(PlanError::Scope)?;
         let context = Context::new(tensor, naming);
         let own = context.symbols.iter().map(|symbol| {
             let mut all = compute.symbols.iter();

@@ -10,7 +10,7 @@ use super::sight::Sight;
 use super::value::scalar;
 use super::{Bound, Runs, bound};
 use crate::model::Spanned;
-use crate::model::compute::{KernelInstance, LoopStep, Statement, TileCache};
+use crate::model::compute::{KernelInstance, LoopSchedule, LoopStep, Statement, TileCache};
 use crate::plan::lower::PlanError;
 
 /// Schedule of one statement.
@@ -48,7 +48,7 @@ impl Planned {
             return Err(error);
         }
         if let Some(schedule) = complete {
-            return complete::planned(&target.tensor.layout, &compute.symbols, statement, schedule);
+            return complete::planned(&target.tensor, &compute.symbols, statement, schedule);
         }
         let is_image = target.image.is_some();
         if let Some(cache) = statement.caches.first().filter(|_| is_image) {
@@ -66,8 +66,10 @@ impl Planned {
         let mut kept: Vec<String> =
             statement.caches.iter().map(|cache| cache.at.value.clone()).collect();
         kept.extend(fused(&compute.schedule.steps));
-        let layout = &target.tensor.layout;
-        let mut domain = Domain::new(layout, &compute.symbols, reduced, &kept)?;
+        let mut domain = Domain::new(&target.tensor, &compute.symbols, reduced, &kept)?;
+        if compute.schedule == LoopSchedule::default() && statement.caches.is_empty() {
+            domain.follow_digits(&target.tensor)?;
+        }
         domain.apply(&compute.schedule.steps)?;
         let whole = |buffer| bound(buffers, compute, buffer);
         let sight = Sight::of(statement, &whole);

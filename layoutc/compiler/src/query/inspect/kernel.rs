@@ -14,10 +14,10 @@ use crate::plan::cores::Cores;
 use crate::plan::nest::{Moves, Ways};
 use crate::plan::{self, LoopFacts, Naming};
 
-/// Plan of a kernel.
+/// Report on the plan of a kernel: its loops, or a relayout if the kernel only copies.
 #[derive(Debug)]
 pub enum KernelReport {
-    /// Loops of the statements.
+    /// Planned loops of the kernel's statements.
     Loops(LoopsReport),
     /// Relayout that copies one operand to the other.
     Relayout(RelayoutReport),
@@ -28,9 +28,9 @@ pub enum KernelReport {
 pub struct LoopsReport {
     /// Planned loops of each statement, outermost first.
     loops: Vec<Vec<LoopFacts>>,
-    /// `schedule` nodes that give the plan for AVX-512 and AVX2, by lines.
+    /// Lines of the `schedule` nodes that state the plan in a manifest: the plan for AVX-512, and the one for AVX2.
     schedule: Vec<String>,
-    /// Pseudo-code of the function, by lines.
+    /// Lines of the function's pseudo-code.
     code: Vec<String>,
 }
 
@@ -79,7 +79,7 @@ pub fn kernel_json(
     file: &str,
 ) -> Value {
     let operand = |operand: &crate::model::compute::KernelOperand| {
-        let tensor = manifest.tensors.get(operand.tensor).map(|tensor| &tensor.name);
+        let tensor = manifest.tensor(operand.tensor).map(|tensor| &tensor.name);
         json!({ "name": operand.name, "tensor": tensor, "written": operand.is_written })
     };
     let statements = compute.statements.iter().enumerate();
@@ -137,7 +137,7 @@ pub fn kernel_text(
     file: &str,
 ) -> String {
     let operands = compute.operands.iter().filter_map(|operand| {
-        let tensor = manifest.tensors.get(operand.tensor)?;
+        let tensor = manifest.tensor(operand.tensor)?;
         let how = if operand.is_written { "written" } else { "read" };
         Some(format!("{} = {} ({}), {how}", operand.name, tensor.name, tensor.dtype))
     });

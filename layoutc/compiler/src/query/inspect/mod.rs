@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 pub use self::graph::{dot, solution_json, solution_text};
 pub use self::kernel::{KernelReport, LoopsReport, kernel_json, kernel_plan, kernel_text};
-pub use self::relayout_report::{RelayoutReport, plans};
+pub use self::relayout_report::{RelayoutReport, plans, view_plans};
 pub use self::sharding::{ReshardReport, exchanges};
 
 use crate::base::dtype::record::Field;
@@ -22,8 +22,8 @@ use crate::model::layout_names::{self, variable};
 use crate::model::{Tensor, View};
 use crate::query::notations;
 
-/// Object of `inspect --format json` for a tensor in `file`. Extents and counts are numbers, or strings if they are
-/// symbolic. `pack_from` is present only if pack converts from another element type.
+/// Object of `inspect --format json` for a tensor that `file` declares. Extents and counts are numbers, or strings if
+/// they depend on symbols. The property `pack_from` is present only if pack converts from another element type.
 pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
     let layout = &tensor.layout;
     let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
@@ -92,8 +92,8 @@ fn notations_json(tensor: &Tensor) -> Value {
     Value::Object(texts.map(|(notation, text)| (notation.word().to_owned(), text.into())).collect())
 }
 
-/// Object of `inspect --format json` for a view: the properties of a tensor, its base (`of`), `writable`, and, if the
-/// offset is affine, `origin` and `axis_strides` in elements.
+/// Object of `inspect --format json` for a view. It has the properties of a tensor, and further the base (`of`) and
+/// `writable`. If the offset is affine in the index, it also has `origin` and `axis_strides`, in elements.
 pub fn view_json(view: &View, file: &str) -> Value {
     let mut object = tensor_json(&view.tensor, file);
     let text = |expr: &Expr| layout_names::layout_expr(expr, &view.tensor.layout);
@@ -101,8 +101,7 @@ pub fn view_json(view: &View, file: &str) -> Value {
     let strides = affine.map(|a| a.strides.iter().map(|s| number(s, &text)).collect::<Vec<_>>());
     object["kind"] = "view".into();
     object["of"] = view.of_name.as_str().into();
-    object["writable"] = (!view.is_shared).into();
-    object["verdict"] = view_verdict(view).into();
+    object["writable"] = (!view.is_broadcast()).into();
     object["origin"] = affine.map_or(Value::Null, |affine| number(&affine.origin, &text));
     object["axis_strides"] = strides.into();
     object
@@ -119,12 +118,7 @@ fn field_json(field: &Field) -> Value {
     })
 }
 
-/// Verdict on a view's layout, such as `bijective` or `padded`; `broadcast` if several elements share a slot.
-pub fn view_verdict(view: &View) -> &'static str {
-    if view.is_shared { "broadcast" } else { view.tensor.layout.verdict().word() }
-}
-
-/// Object with a subset of the properties in [`tensor_json`], for summaries.
+/// Object with some of the properties of [`tensor_json`], for the summaries that list all tensors.
 pub fn summary_json(tensor: &Tensor) -> Value {
     let layout = &tensor.layout;
     let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
@@ -143,7 +137,8 @@ pub fn summary_json(tensor: &Tensor) -> Value {
     })
 }
 
-/// JSON value of an expression: a number if it is a constant of at most 64 bits, otherwise its `text`.
+/// JSON value of an expression: a number if the expression is a constant of at most 64 bits, otherwise the string that
+/// `text` returns for it.
 fn number(expr: &Expr, text: &dyn Fn(&Expr) -> String) -> Value {
     match expr.as_const().and_then(|value| i64::try_from(value).ok()) {
         Some(value) => Value::from(value),
@@ -183,7 +178,7 @@ pub fn view_text(view: &View, file: &str) -> String {
         lines.push(("origin", text(&affine.origin)));
         lines.push(("steps", steps.join(", ")));
     }
-    if view.is_shared {
+    if view.is_broadcast() {
         lines.retain(|(name, _)| !["inverse", "verdict"].contains(name));
         lines.push(("verdict", "broadcast: several elements share a slot, only read".to_owned()));
     }
@@ -200,7 +195,8 @@ fn lines_text(lines: &[(&str, String)]) -> String {
     out
 }
 
-/// Pairs of a label and a line of text; the label of all lines but the first is empty.
+/// Pairs (label, line) of a report for several lines of text. The first line has the label `label`, the others an empty
+/// one.
 fn labelled(
     label: &'static str,
     lines: impl IntoIterator<Item = String>,
@@ -272,8 +268,8 @@ fn memory_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// Texts of the layout in the notations of other tools, each after the notation's name; notations that cannot express
-/// the layout are omitted.
+/// Pairs (notation, text) of the layout in the notations of other tools. A notation that cannot express the layout is
+/// left out.
 fn notations_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     let texts = notations::texts(tensor).into_iter();
     let texts = texts.filter_map(|(notation, text)| Some(format!("{} {}", notation.word(), text?)));

@@ -9,7 +9,7 @@ use crate::emit::plan_fault;
 use crate::ir::Expr as Tree;
 use crate::machine::CPU;
 use crate::model::layout_names;
-use crate::model::{Manifest, Tensor};
+use crate::model::{Manifest, Tensor, View};
 use crate::plan::cores::Cores;
 use crate::plan::nest::schedule::{Inner, Level};
 use crate::plan::nest::{Moves, Nest, Part, Ways};
@@ -28,8 +28,8 @@ impl From<Move> for RelayoutReport {
     }
 }
 
-/// Reports on pack and unpack of a tensor and on the conversions whose source it is, planned for C; `cores` selects
-/// loops for one core or for several. A tensor with `memory none` has neither pack nor unpack.
+/// Reports on the relayouts of a tensor, planned for C: pack, unpack, and the conversions of which it is the source. A
+/// tensor with `memory none` has neither pack nor unpack. `cores` selects loops for one core or for several.
 ///
 /// # Errors
 /// The diagnostic that a build gives if planning fails.
@@ -45,17 +45,49 @@ pub fn plans(
     let mut plans = Vec::new();
     let moves = plan::moves(tensor, &naming)
         .map_err(|error| plan_fault(tensor.places.layout.clone(), &tensor.name, &error))?;
-    if let Some([pack, unpack]) = moves {
-        plans.push(RelayoutReport { moved: pack });
-        plans.push(RelayoutReport { moved: unpack });
-    }
+    plans.extend(moves.into_iter().flatten().map(RelayoutReport::from));
+    plans.extend(conversions(manifest, tensor, &naming)?);
+    Ok(plans)
+}
+
+/// Reports on the relayouts of a view, planned for C: pack and unpack of a window, and the conversions of which the
+/// view is the source. A broadcast has no pack. `cores` selects loops for one core or for several.
+///
+/// # Errors
+/// The diagnostic that a build gives if planning fails.
+#[expect(clippy::result_large_err, reason = "one diagnostic, on the error path")]
+pub fn view_plans(
+    manifest: &Manifest,
+    view: &View,
+    cores: Cores,
+) -> Result<Vec<RelayoutReport>, Diagnostic> {
+    let avoid = |_: &str| false;
+    let ways = Ways { cores, moves: Moves::Blocks };
+    let naming = Naming { prefix: "", avoid: &avoid, ways };
+    let moves = plan::view::moves(view, &naming);
+    let tensor = &view.tensor;
+    let moves =
+        moves.map_err(|error| plan_fault(tensor.places.layout.clone(), &tensor.name, &error))?;
+    let mut plans: Vec<RelayoutReport> = moves.into_iter().map(RelayoutReport::from).collect();
+    plans.extend(conversions(manifest, tensor, &naming)?);
+    Ok(plans)
+}
+
+/// Reports on the conversions of which a tensor, or a view in the form of a tensor, is the source.
+#[expect(clippy::result_large_err, reason = "one diagnostic, on the error path")]
+fn conversions(
+    manifest: &Manifest,
+    tensor: &Tensor,
+    naming: &Naming<'_>,
+) -> Result<Vec<RelayoutReport>, Diagnostic> {
+    let mut plans = Vec::new();
     for convert in &manifest.converts {
-        let ends = (manifest.tensors.get(convert.from), manifest.tensors.get(convert.to));
+        let ends = (manifest.tensor(convert.from), manifest.tensor(convert.to));
         let (Some(from), Some(_)) = ends else { continue };
         if from.name != tensor.name {
             continue;
         }
-        let moved = plan::convert(manifest, convert, &naming)
+        let moved = plan::convert(manifest, convert, naming)
             .map_err(|error| plan_fault(convert.place.clone(), &from.name, &error))?;
         plans.extend(moved.map(|moved| RelayoutReport { moved }));
     }
@@ -63,8 +95,7 @@ pub fn plans(
 }
 
 impl RelayoutReport {
-    /// JSON form of the report. Strides are in elements. The size of a block along a digit is a number of values of
-    /// that digit.
+    /// JSON form of the report. Strides are in elements. The size of a block along a digit is in values of the digit.
     pub fn json(&self) -> Value {
         let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.moved.symbols);
         let nest = self.moved.nest.as_ref();
@@ -72,7 +103,7 @@ impl RelayoutReport {
         let parts: Option<Vec<Value>> = parts;
         json!({
             "name": self.moved.function.name,
-            "by": if nest.is_some() { "digits" } else { "index functions" },
+            "by": if nest.is_some() { "digits" } else { "elements" },
             "parts": parts.unwrap_or_default(),
             "padding": self.padding(),
             "stores": nest.map(|nest| self.stores(nest)),
@@ -90,7 +121,10 @@ impl RelayoutReport {
         let mut lines: Vec<(&'static str, String)> = Vec::new();
         match &self.moved.nest {
             None => {
-                lines.push(("loops", "over the logical axes, with index functions".into()));
+                lines.push((
+                    "loops",
+                    "one element at a time: the maps have no common digits".into(),
+                ));
             }
             Some(nest) => {
                 for (k, part) in nest.parts.iter().enumerate() {
@@ -126,8 +160,8 @@ impl RelayoutReport {
         lines
     }
 
-    /// Kind of stores that the relayout uses: `streaming`, `cached`, or the sizes of the destination from which stores
-    /// are streaming.
+    /// Text on the stores of the relayout: `streaming`, `cached`, or the sizes of the destination above which they are
+    /// streaming.
     fn stores(&self, nest: &Nest) -> &'static str {
         match nest.whole_bytes {
             _ if !plan::past_caches(&self.moved.function.body) => "cached",
@@ -140,7 +174,7 @@ impl RelayoutReport {
         }
     }
 
-    /// Treatment of padding by the relayout, as text: `none`, `not written`, or how padding is filled.
+    /// Text on the padding of the relayout's destination: `none`, `not written`, or a sentence on how it is filled.
     fn padding(&self) -> &'static str {
         match self.moved.padding {
             Padding::None => "none",
@@ -160,7 +194,7 @@ fn level_text(part: &Part, level: &Level) -> String {
     }
 }
 
-/// Description of the innermost kernel: single elements, a transpose tile, or runs.
+/// Description of the innermost kernel of one loop nest: single elements, a transpose tile, or runs.
 fn inside_text(part: &Part) -> String {
     let name = |k| cut_name(part, k);
     match part.schedule.inner {

@@ -1,4 +1,5 @@
-//! Pictures of layouts: a slice of the logical grid with the offset of each element, next to the memory.
+//! Pictures of layouts: a slice of the logical grid, in which each cell has the offset of its element, next to the
+//! memory.
 //!
 //! A [`Picture`] is computed from the proven layout: its index functions and their inverse. The renderers [`terminal`],
 //! [`svg`], [`page`] and [`json`] read only the [`Picture`].
@@ -62,13 +63,13 @@ impl PictureLimits {
     pub const PAGE: Self = Self { rows: 64, columns: 64, memory_rows: 256, memory_columns: 64 };
 }
 
-/// Object that a picture draws: tensor, shards or view, which determines the meaning of slots without an element.
+/// Kind of object that a picture draws. It determines how slots without an element are explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PictureSubject {
     /// Tensor: slots without an element are padding.
     Tensor,
-    /// Shards of a sharded tensor, as [`side_by_side`] returns them. The member is the number of leading storage axes,
-    /// which select the shard and the color.
+    /// Shards of a sharded tensor, combined by [`side_by_side`]. The member is the number of leading storage axes that
+    /// number the shards. The color of an element depends on its shard.
     Parts(usize),
     /// View: slots without an element of the view hold elements of the base.
     View,
@@ -77,8 +78,8 @@ pub enum PictureSubject {
 }
 
 impl PictureSubject {
-    /// Tensor to draw and its kind: all shards if `tensor` is sharded, else `tensor`. `view` is given if `tensor` is
-    /// the tensor of a view.
+    /// Pair of the tensor to draw and its kind. For a sharded tensor it is the tensor of all shards, otherwise `tensor`
+    /// itself. `view` is the view whose elements `tensor` has, or `None` if `tensor` is not that of a view.
     ///
     /// # Errors
     /// [`NamedLocateError::Value`] if an expression becomes too large.
@@ -90,7 +91,7 @@ impl PictureSubject {
             return Ok((Cow::Owned(whole), Self::Parts(axes)));
         }
         let subject = match view {
-            Some(view) if view.is_shared => Self::SharedView,
+            Some(view) if view.is_broadcast() => Self::SharedView,
             Some(_) => Self::View,
             None => Self::Tensor,
         };

@@ -1,6 +1,6 @@
-//! Decision by evaluation whether the targets of a component are injective, where neither digits nor elimination
-//! prove it. A component without symbols is enumerated in full; otherwise a collision is searched for at sample
-//! values of the symbols.
+//! Proof or refutation, by evaluation, that the targets of a component are injective; for components that neither
+//! digits nor elimination prove. A component without symbols is enumerated in full. A component with symbols is
+//! searched for a collision at sample values of the symbols.
 
 use alloc::vec::Vec;
 
@@ -16,9 +16,9 @@ use crate::layout::symbol_values::samples;
 /// Maximum number of points (index tuples) sampled per assignment of values to the symbols.
 const SAMPLE_POINTS: i128 = 1 << 14;
 
-/// Proves by enumeration that the targets of a component are injective. [`InjectivityError::NotInjective`] for a
-/// collision, [`InjectivityError::Unproven`] for a component with symbols or too many points. Candidates for
-/// collisions predicted by `undecided` are tried first.
+/// Proves by enumeration that the targets of a component are injective. Candidates for collisions that `undecided`
+/// predicts are tried first. [`InjectivityError::NotInjective`] if there is a collision. [`InjectivityError::Unproven`]
+/// if none is found in a component that has symbols or too many points.
 pub(super) fn decide(
     claim: Claim<'_>,
     component: &Component,
@@ -68,7 +68,8 @@ fn is_symbolic(exprs: &[Expr], of: &[usize]) -> bool {
     chosen.into_iter().any(|expr| expr.mentions(&|var| matches!(var, Var::Symbol(_))))
 }
 
-/// Extents, targets, numbers of slots and domain conditions of a component, with every symbol replaced by a value.
+/// Component in which every symbol is replaced by a value: its extents, targets, numbers of slots, and domain
+/// conditions.
 struct StaticComponent {
     extents: Vec<i128>,
     targets: Vec<Expr>,
@@ -109,8 +110,8 @@ impl StaticComponent {
 }
 
 /// Proves by enumeration that the targets of a component without symbols are injective; `NotInjective` or `Unproven`
-/// otherwise. A counterexample contains `symbols`, values for the symbols elsewhere in the claim; `None` if there are
-/// no sample values.
+/// otherwise. `symbols` are the values of the symbols in the other components of the claim, for a counterexample;
+/// `None` if there are no sample values.
 fn at_values(
     claim: Claim<'_>,
     component: &Component,
@@ -192,8 +193,8 @@ fn share(domain: &EnumerationDomain<'_>, (first, second): &PointPair) -> bool {
 }
 
 /// Error [`InjectivityError::NotInjective`] for a collision of the points `first` and `second` of a component, at the
-/// symbol values `symbols`. `lost` are the digits that no target determines, and `proof` is the technique that found
-/// the collision. The indices along the axes of other components are those of `claim.origin`.
+/// values `symbols` of the symbols. `lost` are the digits that no target determines. `proof` is the technique that
+/// found the collision. In the error, the indices along the axes of other components are those of `claim.origin`.
 fn refuse(
     claim: Claim<'_>,
     component: &Component,

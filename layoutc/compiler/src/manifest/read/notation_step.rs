@@ -15,8 +15,8 @@ use crate::manifest::syntax::{
 };
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue, PropertyKey};
 
-/// Names of other frameworks and of steps that are no notation, each with help that names the equivalent notation or
-/// step.
+/// Pairs (name, help): the name of a framework, or of a step, that is not the name of a notation, and help text that
+/// shows the equivalent notation or step.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("torch", STRIDES),
     ("pytorch", STRIDES),
@@ -42,8 +42,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
 /// Help text for strides in elements, such as those of Torch.
 const STRIDES: &str = "write strides in elements as a step: `layout { strides 64 1 }`, or `mdspan=\"layout_stride<64, 1>\"`";
 
-/// Help text with its placeholders replaced: `{order}` by the reverse of `axes`, `{map}` by a map that reverses `axes`.
-/// Without axes it uses `n` and `c`.
+/// Help text in which `{order}` is replaced by the names in `axes` in reverse order, and `{map}` by an index map that
+/// reverses them: `c n` and `(n, c) -> (c, n)` for `n`, `c`. These two names are also used if `axes` is empty.
 fn with_axes(help: &str, axes: &[String]) -> String {
     let axes: Vec<&str> = axes.iter().map(String::as_str).collect();
     let axes = if axes.is_empty() { vec!["n", "c"] } else { axes };
@@ -53,12 +53,12 @@ fn with_axes(help: &str, axes: &[String]) -> String {
 }
 
 /// True if `word` is a property that gives a layout in the notation of another tool, such as `tvm`.
-pub(super) fn is_foreign(word: &str) -> bool {
+pub(super) fn is_notation_word(word: &str) -> bool {
     Notation::of(word).is_some()
 }
 
 /// Element type, shape and layout of a tensor, read from one XLA text such as `f32[8,128]{1,0}`.
-pub(super) struct ForeignTensor {
+pub(super) struct NotationTensor {
     pub(super) dtype: SpannedText,
     pub(super) shape: ShapeItem,
     pub(super) layout: LayoutItem,
@@ -67,7 +67,11 @@ pub(super) struct ForeignTensor {
 impl ManifestReader<'_, '_> {
     /// Reads a layout in the notation of another tool, `tvm="NCHW16c"`: one property with the text, and sizes such as
     /// `c16=16` if the notation takes sizes. `usage` is an example for help texts. `None` after a reported error.
-    pub(super) fn foreign(&mut self, node: &ManifestNode, usage: &'static str) -> Option<StepKind> {
+    pub(super) fn notation_step(
+        &mut self,
+        node: &ManifestNode,
+        usage: &'static str,
+    ) -> Option<StepKind> {
         self.form(
             node,
             &NodeSignature { usage, args: 0..=0, props: None, block: BlockRule::Never },
@@ -114,11 +118,11 @@ impl ManifestReader<'_, '_> {
                 }
             }
         }
-        Some(StepKind::Foreign { notation, text, sizes })
+        Some(StepKind::Notation { notation, text, sizes })
     }
 
-    /// Reports a property of a layout that is not a known notation; the help is the nearest notation, else the
-    /// equivalent notation or step.
+    /// Reports a property of a layout that is not the name of a notation. The help text has the notation that is
+    /// spelled most similarly, or the notation or step of [`ELSEWHERE`].
     pub(super) fn unknown_notation(&mut self, key: &PropertyKey) {
         let word = key.value.as_str();
         let axes = &self.axes;
@@ -138,13 +142,13 @@ impl ManifestReader<'_, '_> {
         fault.add_note(format!("the notations are {}", list(&NOTATION_WORDS)));
     }
 
-    /// Reads the element type, shape and layout of the tensor `node` from one XLA text, `xla="f32[8,128]{1,0}"`, which
-    /// is `entry`. `None` after a reported error, such as another type, shape or layout on `node`.
-    pub(super) fn foreign_tensor(
+    /// Reads the element type, shape and layout of the tensor `node` from `entry`, an XLA text such as
+    /// `f32[8,128]{1,0}`. `None` after a reported error, for example if `node` has a type, a shape or a layout besides.
+    pub(super) fn notation_tensor(
         &mut self,
         node: &ManifestNode,
         entry: &Entry,
-    ) -> Option<ForeignTensor> {
+    ) -> Option<NotationTensor> {
         let text = self.text_of(entry, "a shape")?;
         let property = |name: &str| node.props.iter().find(|(key, _)| key.value == name);
         let child = |name: &str| node.children().iter().find(|child| child.name == name);
@@ -186,8 +190,8 @@ impl ManifestReader<'_, '_> {
         let axes = shape.dims.iter().enumerate().map(axis).collect();
         let (span, name_span) = (entry.span.clone(), entry.span.clone());
         let kind =
-            StepKind::Foreign { notation: Notation::Xla, text: text.clone(), sizes: Vec::new() };
-        Some(ForeignTensor {
+            StepKind::Notation { notation: Notation::Xla, text: text.clone(), sizes: Vec::new() };
+        Some(NotationTensor {
             dtype: SpannedText { value: dtype.to_owned(), span: text.span.clone(), quoted: false },
             shape: ShapeItem { axes, conditions: Vec::new(), span: span.clone() },
             layout: LayoutItem {

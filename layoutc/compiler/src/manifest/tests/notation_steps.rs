@@ -14,10 +14,10 @@ fn notations_are_layout_properties_or_steps() {
         let layout = manifest.tensors[tensor].layout.as_ref().expect("a layout");
         layout.steps[0].kind.clone()
     };
-    let StepKind::Foreign { notation, text, sizes } = step(0) else { panic!("no notation") };
+    let StepKind::Notation { notation, text, sizes } = step(0) else { panic!("no notation") };
     assert_eq!((notation, text.value.as_str()), (Notation::Einops, "(n p) -> p n"));
     assert_eq!((sizes[0].0.value.as_str(), sizes[0].1.value), ("p", 2));
-    let StepKind::Foreign { notation, .. } = step(1) else { panic!("no notation") };
+    let StepKind::Notation { notation, .. } = step(1) else { panic!("no notation") };
     assert_eq!(notation, Notation::Tvm);
 }
 
