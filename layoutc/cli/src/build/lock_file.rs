@@ -107,12 +107,16 @@ fn text(tensors: &[(String, Abi)]) -> String {
     content_hash::seal(NAME, &(HEADER.to_owned() + &lines.concat()))
 }
 
-/// Path of a manifest as a lock file contains it: in quotes if it has a space, a control character, a quote,
+/// Path of a manifest as a lock file contains it: a JSON string if it has a space, a control character, a quote,
 /// `\` or `#`.
 fn quoted(path: &str) -> String {
     let is_plain =
         |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '"' | '\\' | '#');
-    if path.chars().all(is_plain) { path.to_owned() } else { format!("{path:?}") }
+    if path.chars().all(is_plain) {
+        path.to_owned()
+    } else {
+        serde_json::Value::from(path).to_string()
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -122,7 +126,8 @@ struct LockEntry {
     end: usize,
 }
 
-/// Identity of a tensor in a lock file: a pair of the path of its manifest, and its name.
+/// Identity of a tensor in a lock file: a pair `(manifest, name)`. `manifest` is the path of the tensor's manifest,
+/// relative to the root of the project and without the quotes of the lock file; `name` is the tensor's name.
 type TensorId = (String, String);
 
 /// Differences between the tensors of a project and its lock file.
@@ -251,6 +256,8 @@ fn removed(manifest: &str, name: &str, place: &FileSpan) -> Diagnostic {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -261,15 +268,14 @@ mod tests {
                 .to_owned(),
             place: FileSpan::new(&Arc::from("a.kdl"), 0..1),
         };
-        let names = ["a.kdl", "b c/\"d\\.kdl", "#e.kdl", "ü.kdl"];
-        let tensors: Vec<_> = names.iter().map(|name| ((*name).to_owned(), abi.clone())).collect();
+        let odd = (1..0x3100_u32).chain([0x1_F600]).filter_map(char::from_u32);
+        let odd = odd.map(|c| format!("a{c}b.kdl"));
+        let names: BTreeSet<String> = odd.chain(["b c/\"d\\.kdl".to_owned()]).collect();
+        let tensors: Vec<_> = names.iter().map(|name| (name.clone(), abi.clone())).collect();
         let text = text(&tensors);
         let read: Vec<_> = parse(&text).into_iter().map(|line| line.expect("good")).collect();
-        let mut paths: Vec<&str> = read.iter().map(|((path, _), _)| path.as_str()).collect();
-        paths.sort_unstable();
-        let mut expected = names;
-        expected.sort_unstable();
-        assert_eq!(paths, expected);
+        let paths: BTreeSet<String> = read.iter().map(|((path, _), _)| path.clone()).collect();
+        assert_eq!(paths, names);
         assert!(read.iter().all(|((_, name), line)| name == "t" && line.abi == abi.text));
         assert_eq!(parse("a.kdl t\n"), [Err(0..7)]);
     }
