@@ -5,24 +5,25 @@ use layoutc_algebra::expr::{Expr as Algebra, ExprError, Var};
 use super::Context;
 use super::arith::{is_multiple, product, sum};
 use super::cores::Loop;
-use super::kernel::access::Steps;
-use super::kernel::domain::Domain;
+use super::loops::access::Steps;
+use super::loops::digit_order::follow_digits;
+use super::loops::domain::Domain;
 use super::lower::{Binding, PlanError, Range, lower, lower_predicate, range};
 use super::moves::{Parts, write};
 use super::nest::Buffer;
 use super::side::dense_strides;
 use crate::ir::{Expr, LoopKind, Stmt, Value};
 
-/// Memory of the source or the destination of a relayout.
+/// Source or destination of a relayout: the arrangement of the elements in its buffer.
 #[derive(Clone, Copy)]
-pub(super) enum Memory<'a> {
+pub(super) enum RelayoutEnd<'a> {
     /// Dense row-major tensor of the context's logical axes.
     Dense(&'a Context<'a>),
     /// Layout of the context's tensor.
     Layout(&'a Context<'a>),
 }
 
-impl<'a> Memory<'a> {
+impl<'a> RelayoutEnd<'a> {
     fn context(self) -> &'a Context<'a> {
         match self {
             Self::Dense(context) | Self::Layout(context) => context,
@@ -36,7 +37,7 @@ impl<'a> Memory<'a> {
             Self::Dense(_) => Domain::of_axes(layout.logical(), layout.symbols()),
             Self::Layout(_) => {
                 let mut domain = Domain::new(tensor, layout.symbols(), &[], &[])?;
-                domain.follow_digits(tensor)?;
+                follow_digits(&mut domain, tensor)?;
                 Ok(domain)
             }
         }
@@ -85,7 +86,7 @@ fn matched(domain: &Domain, axes: &[usize]) -> Vec<Algebra> {
 
 /// Offsets in source and target over the loops of `domain`.
 fn offsets(
-    [source, target]: [Memory<'_>; 2],
+    [source, target]: [RelayoutEnd<'_>; 2],
     domain: &Domain,
     axes: &[usize],
 ) -> Result<[Algebra; 2], ExprError> {
@@ -96,7 +97,7 @@ fn offsets(
 /// Loops of a relayout. They follow the memory of the target if both offsets are affine in the innermost loop, so that
 /// it has no division. Otherwise they are the logical axes, those in which both offsets are affine innermost, if there
 /// is one.
-fn domain(ends: [Memory<'_>; 2], axes: &[usize]) -> Result<Domain, ExprError> {
+fn domain(ends: [RelayoutEnd<'_>; 2], axes: &[usize]) -> Result<Domain, ExprError> {
     let affine = |domain: &Domain| -> Result<Vec<usize>, ExprError> {
         let [read, written] = offsets(ends, domain, axes)?;
         let [read, written] = [Steps::of(&read, domain)?, Steps::of(&written, domain)?];
@@ -126,7 +127,7 @@ impl Parts<'_> {
     /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
     pub(super) fn by_elements(
         &mut self,
-        [source, target]: [Memory<'_>; 2],
+        [source, target]: [RelayoutEnd<'_>; 2],
         axes: &[usize],
         [from, to]: [&Buffer; 2],
     ) -> Result<Vec<Stmt>, PlanError> {
@@ -157,8 +158,8 @@ impl Parts<'_> {
         let otherwise = if condition.is_some() && target.context().fills_outside() {
             let fill = self.declare_fill(target.context())?;
             let fill = match target {
-                Memory::Dense(_) => fill.cast(self.cast),
-                Memory::Layout(_) => fill,
+                RelayoutEnd::Dense(_) => fill.cast(self.cast),
+                RelayoutEnd::Layout(_) => fill,
             };
             vec![write(to, written, fill)]
         } else {
@@ -188,7 +189,7 @@ impl Parts<'_> {
         body: &mut [Stmt],
         domain: &Domain,
         loops: &[(usize, Algebra)],
-        target: Memory<'_>,
+        target: RelayoutEnd<'_>,
         to: &Buffer,
     ) -> Result<(), PlanError> {
         let context = target.context();
@@ -199,8 +200,8 @@ impl Parts<'_> {
             // Elements that share a byte are written by one thread: only a dense memory has known strides.
             let apart = match target {
                 _ if to.through.is_none() => true,
-                Memory::Layout(_) => false,
-                Memory::Dense(_) => {
+                RelayoutEnd::Layout(_) => false,
+                RelayoutEnd::Dense(_) => {
                     let stride = Steps::of(&domain.offset, domain)?.stride(*number, domain);
                     stride.is_some_and(|stride| is_multiple(&stride, to.in_whole(), symbols))
                 }

@@ -12,6 +12,7 @@ pub mod image;
 pub mod index;
 mod inverse;
 mod kernel;
+mod loops;
 pub mod lower;
 pub mod merge;
 mod moves;

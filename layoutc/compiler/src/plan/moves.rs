@@ -6,7 +6,7 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::Context;
 use super::cores::{self, Cores, Loop};
-use super::elements::Memory;
+use super::elements::RelayoutEnd;
 use super::index::{count, symbol_params};
 use super::kernel::documented;
 use super::lower::{Binding, PlanError, lower};
@@ -44,7 +44,7 @@ pub(super) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Move,
             parts.nest(context, context, &transfer, [&from, &to], ConvertSchedule::NONE)?
         }
         None => {
-            let ends = [Memory::Dense(context), Memory::Layout(context)];
+            let ends = [RelayoutEnd::Dense(context), RelayoutEnd::Layout(context)];
             parts.by_elements(ends, &all_axes(layout), [&from, &to])?
         }
     };
@@ -80,7 +80,7 @@ pub(super) fn unpack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Mov
             parts.nest(context, context, &transfer, [&from, &to], ConvertSchedule::NONE)?
         }
         None => {
-            let ends = [Memory::Layout(context), Memory::Dense(context)];
+            let ends = [RelayoutEnd::Layout(context), RelayoutEnd::Dense(context)];
             parts.by_elements(ends, &all_axes(layout), [&from, &to])?
         }
     };

@@ -54,7 +54,7 @@ impl Parts<'_> {
             return Ok(());
         }
         if let Some(chosen) = chosen.filter(|_| rest != Rest::Fill) {
-            return Err(no_fill(chosen, rest));
+            return Err(no_fill(context, chosen, rest));
         }
         self.padding = match rest {
             Rest::Fill => Padding::First,
@@ -289,8 +289,11 @@ pub(super) fn fill_constant(context: &Context<'_>, name: &str) -> Result<Stmt, P
     Ok(Stmt::LetElement { name, element, bits, spelling })
 }
 
-fn no_fill(chosen: &Spanned<FillStrategy>, rest: Rest) -> PlanError {
+fn no_fill(context: &Context<'_>, chosen: &Spanned<FillStrategy>, rest: Rest) -> PlanError {
     let message = match rest {
+        Rest::Kept if context.tensor.owner.is_some() => {
+            "the destination is a view: elements outside of it keep their values"
+        }
         Rest::Kept => "padding of the destination is not written: its layout says `fill none`",
         Rest::Fill | Rest::Zero => "the destination has no padding",
     };

@@ -4,7 +4,7 @@ use layoutc_algebra::layout::Layout;
 use layoutc_algebra::symbol::Symbol;
 
 use super::cores::Cores;
-use super::elements::Memory;
+use super::elements::RelayoutEnd;
 use super::lower::PlanError;
 use super::moves::{Move, Parts};
 use super::nest::{Moves, Ways};
@@ -203,7 +203,7 @@ fn relayout(
     let body = match linear {
         Some(transfer) => parts.nest(destination, source, transfer, buffers, choices)?,
         None => {
-            let ends = [Memory::Layout(source), Memory::Layout(destination)];
+            let ends = [RelayoutEnd::Layout(source), RelayoutEnd::Layout(destination)];
             parts.by_elements(ends, axes, buffers)?
         }
     };

@@ -4,10 +4,10 @@ use layoutc_algebra::expr::{CompareOp, Expr, ExprError};
 use layoutc_algebra::symbol::Symbol;
 
 use super::super::arith::{product, sum};
+use super::super::loops::access::Steps;
+use super::super::loops::domain::{Domain, digit};
 use super::super::lower::PlanError;
 use super::super::relayout::renumbered;
-use super::access::Steps;
-use super::domain::{Domain, digit};
 use super::order::{AtOnce, Order};
 use super::planned::fused;
 use super::vectors::Seen;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError};
 
 use super::super::arith::{ceil_div, fold, product, sum};
-use super::access::Steps;
-use super::domain::{Domain, digit, var};
+use super::super::loops::access::Steps;
+use super::super::loops::domain::{Domain, digit, var};
 
 /// Maximum number of iterations of the outer loops over which [`Bounds::occurring`] enumerates the bounds of a loop.
 const LOOKED_AT: i128 = 1 << 10;

@@ -2,8 +2,8 @@
 
 use layoutc_algebra::symbol::Symbol;
 
+use super::super::loops::domain::{Domain, DomainStep};
 use super::block::Block;
-use super::domain::{Domain, DomainStep};
 use super::lanes::OwnLanes;
 use super::near::keeps_sums;
 use super::order::{Order, refused};

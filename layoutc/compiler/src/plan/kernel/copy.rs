@@ -3,11 +3,11 @@
 use layoutc_algebra::expr::{CompareOp, Expr as Algebra, ExprComparison, ExprError};
 
 use super::super::arith::{product, sum};
+use super::super::loops::access::Steps;
+use super::super::loops::domain::{digit, var};
 use super::super::lower::{PlanError, add, multiply};
 use super::Runs;
-use super::access::Steps;
 use super::bounds::Bounds;
-use super::domain::{digit, var};
 use super::gather;
 use super::nest::{Nest, partial};
 use super::value::{condition, convert, scalar};

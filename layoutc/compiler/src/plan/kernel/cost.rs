@@ -9,8 +9,8 @@
 use layoutc_algebra::expr::ExprError;
 
 use super::super::Naming;
+use super::super::loops::access::Steps;
 use super::super::lower::PlanError;
-use super::access::Steps;
 use super::planned::Planned;
 use super::sight::Sight;
 use super::value::scalar;

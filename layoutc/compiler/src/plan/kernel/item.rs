@@ -191,7 +191,7 @@ impl Nest<'_> {
             // Index of the texel's first lane.
             let first = match lanes {
                 Some(lane) => index.substitute(&|var| {
-                    super::domain::var(lane)
+                    super::super::loops::domain::var(lane)
                         .is_ok_and(|own| own == var)
                         .then(|| Algebra::constant(0))
                 })?,

@@ -3,9 +3,9 @@
 
 use layoutc_algebra::expr::{ExprComparison, ExprError};
 
+use super::super::loops::domain::Domain;
 use super::super::lower::{PlanError, add, literal};
 use super::bounds::at_worst;
-use super::domain::Domain;
 use super::gather;
 use super::nest::{At, Nest};
 use super::value::scalar;

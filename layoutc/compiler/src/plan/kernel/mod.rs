@@ -3,13 +3,11 @@
 //! Source: RFC 0039, "the loop order is rewritten along the new layout". A statement becomes one nest: loops over the
 //! storage axes of its target, then the reduced ones. The accumulators of a register tile are a local array.
 
-pub(super) mod access;
 mod block;
 mod bounds;
 mod complete;
 mod copy;
 mod cost;
-pub(super) mod domain;
 mod facts;
 mod gather;
 mod grid;
@@ -19,7 +17,7 @@ mod item;
 mod lanes;
 mod near;
 mod nest;
-mod order;
+pub(super) mod order;
 mod outer_fusion;
 mod plain;
 mod planned;

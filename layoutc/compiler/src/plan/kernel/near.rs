@@ -7,10 +7,10 @@ use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::step::{OrderEntry as Word, order as ordered};
 use layoutc_algebra::symbol::Axis;
 
+use super::super::loops::access::Steps;
+use super::super::loops::domain::Domain;
 use super::Bound;
-use super::access::Steps;
 use super::block::Block;
-use super::domain::Domain;
 use super::order::{AtOnce, Order};
 use super::planned::Planned;
 use super::sight::{Sight, index};

@@ -2,10 +2,10 @@
 
 use layoutc_algebra::expr::{Expr as Algebra, ExprComparison, Predicate, Var};
 
+use super::super::loops::access::Steps;
+use super::super::loops::domain::Domain;
 use super::super::lower::{Binding, PlanError, Scope, add, literal, lower, multiply, range};
 use super::super::names::Namer;
-use super::access::Steps;
-use super::domain::Domain;
 use super::indexed::{Lowering, Named, element};
 use super::order::Order;
 use super::planned::Planned;

@@ -3,9 +3,9 @@
 use layoutc_algebra::expr::ExprError;
 
 use super::super::image::LANES;
+use super::super::loops::domain::Domain;
 use super::super::lower::PlanError;
 use super::Runs;
-use super::domain::Domain;
 use super::lanes::{self, OwnLanes};
 use super::vectors::{Reads, by_memory, inner_loops};
 use crate::base::diagnostic::FileSpan;
@@ -291,6 +291,6 @@ fn follow(domain: &Domain, names: &[Spanned<String>], loops: &mut [usize]) {
     }
 }
 
-pub(super) fn refused(message: String, help: String, place: &FileSpan) -> PlanError {
+pub(in crate::plan) fn refused(message: String, help: String, place: &FileSpan) -> PlanError {
     PlanError::Choice { message, help, place: place.clone() }
 }

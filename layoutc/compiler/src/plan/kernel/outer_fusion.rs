@@ -4,7 +4,7 @@
 
 use layoutc_algebra::expr::ExprError;
 
-use super::domain::{Domain, digit};
+use super::super::loops::domain::{Domain, digit};
 use super::planned::Planned;
 use crate::ir::{Expr, LoopKind, Stmt};
 use crate::model::compute::{BufferRef, ElementRead, Statement, TypedExpr};

@@ -1,7 +1,8 @@
 //! Loops of a statement in their order, and its staged blocks.
 
+use super::super::loops::digit_order::follow_digits;
+use super::super::loops::domain::Domain;
 use super::complete;
-use super::domain::Domain;
 use super::lanes::may_have_lanes;
 use super::near;
 use super::nest::{at_once_in_a_byte, no_image};
@@ -68,7 +69,7 @@ impl Planned {
         kept.extend(fused(&compute.schedule.steps));
         let mut domain = Domain::new(&target.tensor, &compute.symbols, reduced, &kept)?;
         if compute.schedule == LoopSchedule::default() && statement.caches.is_empty() {
-            domain.follow_digits(&target.tensor)?;
+            follow_digits(&mut domain, &target.tensor)?;
         }
         domain.apply(&compute.schedule.steps)?;
         let whole = |buffer| bound(buffers, compute, buffer);

@@ -2,9 +2,9 @@
 
 use layoutc_algebra::expr::{Expr as Algebra, ExprError};
 
+use super::super::loops::access::Steps;
+use super::super::loops::domain::Domain;
 use super::Bound;
-use super::access::Steps;
-use super::domain::Domain;
 use super::vectors::Seen;
 use crate::model::compute::{BufferRef, ElementRead, Statement, TypedExpr};
 

@@ -3,9 +3,9 @@
 use layoutc_algebra::expr::{Expr as Algebra, ExprError};
 
 use super::super::arith::sum;
+use super::super::loops::domain::Domain;
 use super::super::lower::PlanError;
 use super::block::Block;
-use super::domain::Domain;
 use super::nest::Nest;
 use super::order::Order;
 use super::value::{convert, float_constant, integer_constant, scalar};

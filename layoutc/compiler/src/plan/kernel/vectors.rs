@@ -6,8 +6,8 @@ use std::cmp::Reverse;
 
 use layoutc_algebra::expr::ExprError;
 
-use super::access::Steps;
-use super::domain::Domain;
+use super::super::loops::access::Steps;
+use super::super::loops::domain::Domain;
 
 /// Access pattern of the reads of a statement, for the loops of a domain.
 pub(super) struct Seen {

@@ -2,16 +2,16 @@
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError};
 
-use super::super::arith::{product, sum};
 use super::domain::{Domain, digit, var};
+use crate::plan::arith::{product, sum};
 
 /// Offset or index as a sum of one term per loop and a base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::plan) struct Steps {
     /// Loop numbers with their strides (the increment per iteration), over symbols; loops with stride 0 are omitted.
-    pub(super) strides: Vec<(usize, Expr)>,
+    pub(in crate::plan) strides: Vec<(usize, Expr)>,
     /// Base over symbols; it also holds the terms of loops in which the offset is not affine.
-    pub(super) rest: Expr,
+    pub(in crate::plan) rest: Expr,
 }
 
 impl Steps {

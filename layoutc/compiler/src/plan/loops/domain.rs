@@ -8,13 +8,13 @@ use layoutc_algebra::layout::Layout;
 use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
-use super::super::arith::{ceil_div, product, scale, sum};
-use super::super::lower::{PlanError, Scope, lower_predicate};
-use super::super::side::{dense_strides, physical_side};
-use super::order::refused;
 use crate::ir::Expr as IrExpr;
 use crate::model::compute::{Fuse, LoopStep};
 use crate::model::{Spanned, Tensor};
+use crate::plan::arith::{ceil_div, product, scale, sum};
+use crate::plan::kernel::order::refused;
+use crate::plan::lower::{PlanError, Scope, lower_predicate};
+use crate::plan::side::dense_strides;
 
 /// Loop of the iteration domain.
 #[derive(Debug, Clone)]
@@ -26,12 +26,12 @@ pub(in crate::plan) struct Loop {
     /// True if the iterations contribute to one element of the result.
     pub(in crate::plan) is_reduced: bool,
     /// Number of the outer part, if the loop is the inner part of a split.
-    pub(super) outer: Option<usize>,
+    pub(in crate::plan) outer: Option<usize>,
 }
 
 /// Split or fusion that was applied to the loops, by the names of the loops.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum DomainStep {
+pub(in crate::plan) enum DomainStep {
     Split { name: String, by: i64 },
     Fuse { outer: String, inner: String, name: String },
 }
@@ -44,7 +44,7 @@ pub(in crate::plan) struct Domain {
     /// All loops by number, including loops that were split or fused.
     pub(in crate::plan) loops: Vec<Loop>,
     /// Splits and fusions, in the order of application.
-    pub(super) steps: Vec<DomainStep>,
+    pub(in crate::plan) steps: Vec<DomainStep>,
     /// Numbers of the live loops: no split or fused loops, and none of trip count 1 unless its name is kept.
     pub(in crate::plan) live: Vec<usize>,
     /// Axes of the statement as expressions over the loops: the written axes, then the reduced ones.
@@ -54,10 +54,10 @@ pub(in crate::plan) struct Domain {
     /// Conditions, not provable in advance, under which an iteration has an element to write or a value to reduce.
     pub(in crate::plan) inside: Vec<ExprComparison>,
     /// Loop to vectorize, if the manifest names it and leaves the rest of the register tile to the planner.
-    pub(super) lead: Option<usize>,
+    pub(in crate::plan) lead: Option<usize>,
     /// Inner loops of the manifest's `tile` directives: the register tile, unless a `loops` directive orders these
     /// loops.
-    pub(super) tiles: Vec<usize>,
+    pub(in crate::plan) tiles: Vec<usize>,
     /// Names of loops that are live even if the trip count is 1.
     kept: Vec<String>,
     /// Loops over axes of cache tiles. The name of one may equal the name of a loop that was split.
@@ -173,23 +173,19 @@ impl Domain {
         }
         let Some((physical, offset)) = domain.places(layout)? else { return Ok(None) };
         domain.offset = domain.facts.simplify(&offset)?;
-        let step_alongs = |expr: &Expr| {
+        let at_loops = |expr: &Expr| {
             let there = expr.substitute(&|var| match var {
                 Var::Physical(k) => physical.get(usize::try_from(k).ok()?).cloned(),
                 _ => None,
             })?;
             domain.facts.simplify(&there)
         };
-        let axes = inverse.iter().map(&step_alongs).collect::<Result<Vec<_>, _>>()?;
+        let axes = inverse.iter().map(&at_loops).collect::<Result<Vec<_>, _>>()?;
         let mut inside = Vec::new();
         for ExprComparison { left, op, right } in
             layout.valid().into_iter().flat_map(|valid| &valid.all)
         {
-            inside.push(ExprComparison {
-                left: step_alongs(left)?,
-                op: *op,
-                right: step_alongs(right)?,
-            });
+            inside.push(ExprComparison { left: at_loops(left)?, op: *op, right: at_loops(right)? });
         }
         domain.axes = axes;
         for condition in inside {
@@ -259,12 +255,12 @@ impl Domain {
     }
 
     /// Keeps a loop of this name even if the trip count is 1.
-    pub(super) fn keep(&mut self, name: &str) {
+    pub(in crate::plan) fn keep(&mut self, name: &str) {
         self.kept.push(name.to_owned());
     }
 
     /// True if a loop of this name is kept even if the trip count is 1.
-    pub(super) fn is_kept(&self, name: &str) -> bool {
+    pub(in crate::plan) fn is_kept(&self, name: &str) -> bool {
         self.kept.iter().any(|kept| kept == name)
     }
 
@@ -272,7 +268,7 @@ impl Domain {
     ///
     /// # Errors
     /// As [`Domain::new`].
-    pub(super) fn aside(&mut self, name: &str, extent: i128) -> Result<usize, ExprError> {
+    pub(in crate::plan) fn aside(&mut self, name: &str, extent: i128) -> Result<usize, ExprError> {
         let number = self.add(name, &Expr::constant(extent), false)?;
         self.aside.push(number);
         Ok(number)
@@ -287,7 +283,7 @@ impl Domain {
     }
 
     /// True if a condition is proven to hold in every iteration.
-    pub(super) fn holds(
+    pub(in crate::plan) fn holds(
         &self,
         ExprComparison { left, op, right }: &ExprComparison,
     ) -> Result<bool, ExprError> {
@@ -299,7 +295,7 @@ impl Domain {
     }
 
     /// Number of the live loop with this name; `None` if there is none.
-    pub(super) fn find(&self, name: &str) -> Option<usize> {
+    pub(in crate::plan) fn find(&self, name: &str) -> Option<usize> {
         self.live.iter().copied().find(|k| self.loops.get(*k).is_some_and(|l| l.name == name))
     }
 
@@ -308,7 +304,11 @@ impl Domain {
     ///
     /// # Errors
     /// As [`Domain::new`].
-    pub(super) fn split(&mut self, number: usize, by: i64) -> Result<[usize; 2], ExprError> {
+    pub(in crate::plan) fn split(
+        &mut self,
+        number: usize,
+        by: i64,
+    ) -> Result<[usize; 2], ExprError> {
         let Some(cut) = self.loops.get(number).cloned() else { return Ok([number, number]) };
         let step = DomainStep::Split { name: cut.name.clone(), by };
         let by = i128::from(by.max(1));
@@ -336,53 +336,6 @@ impl Domain {
         Ok([outer, inner])
     }
 
-    /// Splits the loops over the axes of a window at the digits of the layout, and orders the loops by decreasing
-    /// stride: the loops `h`, `w` of a window of tiles of 16 columns become `w_outer`, `h`, `w_inner`. Nothing changes
-    /// if the loops are storage axes, or the layout has no digits with constant strides over single axes.
-    ///
-    /// # Errors
-    /// As [`Domain::new`].
-    pub(in crate::plan) fn follow_digits(&mut self, target: &Tensor) -> Result<(), ExprError> {
-        let layout = &target.layout;
-        let Some(digits) = layout.digits().filter(|_| target.is_window()) else { return Ok(()) };
-        let side = physical_side(layout, digits)?;
-        let strides = side.chains.iter().flat_map(|chain| &chain.digits);
-        let are_aligned = side.chains.iter().all(|chain| {
-            let first =
-                if chain.sign < 0 { chain.constant.saturating_add(1) } else { chain.constant };
-            chain.axes.len() == 1
-                && chain.digits.iter().all(|digit| first.checked_rem(digit.weight) == Some(0))
-        });
-        if !are_aligned || !strides.clone().all(|digit| digit.stride.as_const().is_some()) {
-            return Ok(());
-        }
-        let mut strides: Vec<(usize, i128)> = Vec::new();
-        for chain in &side.chains {
-            let Some(mut rest) = chain.axes.first().copied() else { continue };
-            for (k, digit) in chain.digits.iter().enumerate() {
-                let stride = digit.stride.as_const().unwrap_or(0);
-                let by = i64::try_from(digit.weight).ok().filter(|_| k + 1 < chain.digits.len());
-                let Some(by) = by else {
-                    strides.push((rest, stride));
-                    break;
-                };
-                let [outer, inner] = self.split(rest, by)?;
-                strides.push((outer, stride));
-                rest = inner;
-            }
-        }
-        let stride = |number: &usize| {
-            let found = strides.iter().find(|(own, _)| own == number);
-            found.map_or(0, |(_, stride)| stride.saturating_abs())
-        };
-        let reduced: Vec<usize> =
-            self.live.iter().copied().filter(|k| self.is_reduced(*k)).collect();
-        self.live.retain(|k| !reduced.contains(k));
-        self.live.sort_by_key(|number| std::cmp::Reverse(stride(number)));
-        self.live.extend(reduced);
-        Ok(())
-    }
-
     /// `name`, with underscores appended until no loop has or had the name.
     fn free(&self, mut name: String) -> String {
         while self.loops.iter().any(|found| found.name == name) {
@@ -396,7 +349,7 @@ impl Domain {
     ///
     /// # Errors
     /// [`PlanError::Choice`] if a fused loop has no constant trip count; others as [`Domain::new`].
-    pub(super) fn apply(&mut self, steps: &[LoopStep]) -> Result<(), PlanError> {
+    pub(in crate::plan) fn apply(&mut self, steps: &[LoopStep]) -> Result<(), PlanError> {
         for step in steps {
             let split = match step {
                 LoopStep::Split(split) => split,
@@ -433,7 +386,7 @@ impl Domain {
     ///
     /// # Errors
     /// As [`Domain::new`].
-    pub(super) fn fuse(
+    pub(in crate::plan) fn fuse(
         &mut self,
         [outer, inner]: [usize; 2],
         name: &str,
@@ -480,36 +433,40 @@ impl Domain {
     }
 
     /// Trip count of a loop; `None` if the trip count is not constant.
-    pub(super) fn rounds(&self, number: usize) -> Option<i128> {
+    pub(in crate::plan) fn rounds(&self, number: usize) -> Option<i128> {
         self.loops.get(number)?.extent.as_const()
     }
 
     /// Sets the trip count of a loop to at most its previous one, which is returned.
-    pub(super) fn set_rounds(&mut self, number: usize, rounds: Expr) -> Option<Expr> {
+    pub(in crate::plan) fn set_rounds(&mut self, number: usize, rounds: Expr) -> Option<Expr> {
         let found = self.loops.get_mut(number)?;
         Some(std::mem::replace(&mut found.extent, rounds))
     }
 
     /// True if the iterations of a loop contribute to one element of the result.
-    pub(super) fn is_reduced(&self, number: usize) -> bool {
+    pub(in crate::plan) fn is_reduced(&self, number: usize) -> bool {
         self.loops.get(number).is_some_and(|found| found.is_reduced)
     }
 
     /// Clears `is_reduced` of a loop: its iterations get accumulators of their own (partial sums), or carry the output
     /// from one to the next (split-K).
-    pub(super) fn put_together_later(&mut self, number: usize) {
+    pub(in crate::plan) fn put_together_later(&mut self, number: usize) {
         if let Some(found) = self.loops.get_mut(number) {
             found.is_reduced = false;
         }
     }
 
     /// True if `names` contains the name of a loop, or of a split loop of which it is the outer part.
-    pub(super) fn is_among(&self, number: usize, names: &[Spanned<String>]) -> bool {
+    pub(in crate::plan) fn is_among(&self, number: usize, names: &[Spanned<String>]) -> bool {
         self.position_of_part(number, names, &["_outer"]).is_some()
     }
 
     /// Position in `names` of a loop's name, or of a split loop of which it is a part.
-    pub(super) fn position(&self, number: usize, names: &[Spanned<String>]) -> Option<usize> {
+    pub(in crate::plan) fn position(
+        &self,
+        number: usize,
+        names: &[Spanned<String>],
+    ) -> Option<usize> {
         self.position_of_part(number, names, &["_outer", "_inner"])
     }
 
@@ -532,7 +489,7 @@ impl Domain {
     }
 
     /// Numbers of the live loops that an expression mentions.
-    pub(super) fn mentioned(&self, expr: &Expr) -> Vec<usize> {
+    pub(in crate::plan) fn mentioned(&self, expr: &Expr) -> Vec<usize> {
         let is_there =
             |k: &usize| var(*k).is_ok_and(|wanted| expr.mentions(&|other| other == wanted));
         self.live.iter().copied().filter(is_there).collect()
@@ -543,7 +500,7 @@ impl Domain {
 ///
 /// # Errors
 /// [`ExprError::TooLarge`] if the number exceeds 32 bits.
-pub(super) fn var(number: usize) -> Result<Var, ExprError> {
+pub(in crate::plan) fn var(number: usize) -> Result<Var, ExprError> {
     u32::try_from(number).map(Var::Digit).map_err(|_| ExprError::TooLarge)
 }
 
@@ -551,6 +508,6 @@ pub(super) fn var(number: usize) -> Result<Var, ExprError> {
 ///
 /// # Errors
 /// As [`var`].
-pub(super) fn digit(number: usize) -> Result<Expr, ExprError> {
+pub(in crate::plan) fn digit(number: usize) -> Result<Expr, ExprError> {
     Ok(Expr::var(var(number)?))
 }

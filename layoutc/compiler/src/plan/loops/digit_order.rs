@@ -1,0 +1,56 @@
+//! Loops of a window in the order of its memory.
+
+use layoutc_algebra::expr::ExprError;
+
+use super::domain::Domain;
+use crate::model::Tensor;
+use crate::plan::side::physical_side;
+
+/// Splits the loops over the axes of a window at the digits of the layout, and orders the loops by decreasing
+/// stride: the loops `h`, `w` of a window of tiles of 16 columns become `w_outer`, `h`, `w_inner`. Nothing changes
+/// if the loops are storage axes, or the layout has no digits with constant strides over single axes.
+///
+/// # Errors
+/// As [`Domain::new`].
+pub(in crate::plan) fn follow_digits(
+    domain: &mut Domain,
+    target: &Tensor,
+) -> Result<(), ExprError> {
+    let layout = &target.layout;
+    let Some(digits) = layout.digits().filter(|_| target.is_window()) else { return Ok(()) };
+    let side = physical_side(layout, digits)?;
+    let strides = side.chains.iter().flat_map(|chain| &chain.digits);
+    let are_aligned = side.chains.iter().all(|chain| {
+        let first = if chain.sign < 0 { chain.constant.saturating_add(1) } else { chain.constant };
+        chain.axes.len() == 1
+            && chain.digits.iter().all(|digit| first.checked_rem(digit.weight) == Some(0))
+    });
+    if !are_aligned || !strides.clone().all(|digit| digit.stride.as_const().is_some()) {
+        return Ok(());
+    }
+    let mut strides: Vec<(usize, i128)> = Vec::new();
+    for chain in &side.chains {
+        let Some(mut rest) = chain.axes.first().copied() else { continue };
+        for (k, digit) in chain.digits.iter().enumerate() {
+            let stride = digit.stride.as_const().unwrap_or(0);
+            let by = i64::try_from(digit.weight).ok().filter(|_| k + 1 < chain.digits.len());
+            let Some(by) = by else {
+                strides.push((rest, stride));
+                break;
+            };
+            let [outer, inner] = domain.split(rest, by)?;
+            strides.push((outer, stride));
+            rest = inner;
+        }
+    }
+    let stride = |number: &usize| {
+        let found = strides.iter().find(|(own, _)| own == number);
+        found.map_or(0, |(_, stride)| stride.saturating_abs())
+    };
+    let reduced: Vec<usize> =
+        domain.live.iter().copied().filter(|k| domain.is_reduced(*k)).collect();
+    domain.live.retain(|k| !reduced.contains(k));
+    domain.live.sort_by_key(|number| std::cmp::Reverse(stride(number)));
+    domain.live.extend(reduced);
+    Ok(())
+}
