@@ -82,9 +82,10 @@ impl TargetFiles {
     }
 }
 
-/// Checks the manifests of `scan` that have no valid cached check (stale). If these have no errors, also checks those
-/// with a valid one (fresh) whose files must be generated. Adds the diagnostics of all requested manifests to the
-/// report of `desk`; those of a fresh manifest come from its cached check.
+/// Manifests of `scan` that this build checks, and the results of their checks, without generated files. Stale
+/// manifests, which have no valid cached check, are all checked first. Fresh manifests, which have one, are checked only
+/// if files must be generated from them and no stale manifest has errors. The diagnostics of all requested manifests are
+/// added to the report of `desk`; those of a fresh manifest that is not checked come from its cached check.
 pub(super) fn check(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,

@@ -1,4 +1,5 @@
-//! Conversion between positions in texts and positions of the language server protocol.
+//! Conversion of protocol positions to the compiler's, and of byte ranges in a text to ranges of the language server
+//! protocol. A position is a line and a character, both from 0; characters are counted in UTF-8 or UTF-16 code units.
 
 use std::ops::Range;
 

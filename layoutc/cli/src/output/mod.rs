@@ -79,7 +79,8 @@ pub(crate) enum SweepScope {
 /// State of the file at the path of an output; the error is the reason why the file must not be replaced.
 pub(crate) type ProbeResult = Result<ExistingOutput, Box<Diagnostic>>;
 
-/// State of the file at each output path. A file with the fingerprint in the log is omitted.
+/// States of the files at the paths of expected outputs, by path relative to the output folder. An output in the state
+/// [`ExistingOutput::AsRecorded`] is omitted: its fingerprint in the build log proves that it is up to date.
 pub(crate) type OutputSurvey = BTreeMap<String, ProbeResult>;
 
 /// Maximum number of outputs of one folder per parallel task.

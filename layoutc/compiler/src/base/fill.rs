@@ -15,7 +15,7 @@ pub enum Fill {
     Nothing,
 }
 
-/// Fill value as the manifest gives it.
+/// Number to write to padding, as the manifest gives it, before the conversion to the tensor's element type.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FillValue {
     /// Integer, such as 0 or -1.

@@ -210,12 +210,15 @@ impl<'a> CheckerContext<'a> {
         digits.len() - 1
     }
 
-    /// Sets the definition of a digit; false if the digit has a definition already, or does not exist.
+    /// Sets the definition of the digit at position `digit` to `made_of`, the sum that equals the digit. True if the
+    /// digit exists and had no definition; otherwise nothing changes, and the result is false.
     pub(super) fn define_digit(&self, digit: usize, made_of: Sum) -> bool {
-        self.changes.set(self.changes.get() + 1);
         let mut digits = self.digits.borrow_mut();
-        let Some(digit) = digits.get_mut(digit) else { return false };
-        digit.made_of.replace(made_of).is_none()
+        let free = digits.get_mut(digit).filter(|digit| digit.made_of.is_none());
+        let Some(digit) = free else { return false };
+        self.changes.set(self.changes.get() + 1);
+        digit.made_of = Some(made_of);
+        true
     }
 
     pub(super) fn greatest(&self, digit: usize) -> Result<Sum, ExprError> {

@@ -83,8 +83,8 @@ impl ManifestReader<'_, '_> {
         Some(MemoryItem { kind, format, access, span: node.span.clone() })
     }
 
-    /// Returns true, after a report, if a word is spelled similarly to the keyword of a built-in memory, which is then
-    /// the suggestion. Returns false, without a report, otherwise.
+    /// True if the unknown memory name `text` is similar to the keyword of a built-in memory. An error that suggests
+    /// the most similar keyword is then reported. False, without a report, if no keyword is similar.
     fn meant_memory(&mut self, text: &SpannedText) -> bool {
         let near = nearest(&text.value, MEMORIES.iter().map(|row| row.0));
         let Some(near) = near else { return false };
