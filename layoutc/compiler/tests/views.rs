@@ -212,6 +212,152 @@ fn the_generated_c_of_views_compiles_and_passes_its_tests() {
     assert!(printed.contains("texels: ok, 256 elements of a view of 256 slots\n"), "{printed}");
 }
 
+/// Views as operands and as ends of conversions.
+const OPERANDS: &str = r#"
+symbol batch max=64
+tensor qkv dtype=f32 {
+    shape { b batch; s 20; which 3; h 3; d 16 }
+}
+view q of=qkv {
+    shape { b batch; s 20; h 3; d 16 }
+    map "(b, s, h, d) -> (b, s, 0, h, d)"
+}
+view k of=qkv {
+    shape { b batch; s 20; h 3; d 16 }
+    map "(b, s, h, d) -> (b, s, 1, h, d)"
+}
+tensor scores dtype=f32 {
+    shape { b batch; h 3; s 20; t 20 }
+}
+kernel attention {
+    operands a b c
+    compute "c[b, h, s, t] += a[b, s, h, d] * b[b, t, h, d]"
+}
+instance qk of=attention a=q b=k c=scores
+tensor image dtype=f16 {
+    shape { h 48; w 64; c 4 }
+    layout {
+        tile 8 16 4
+    }
+}
+view aligned of=image {
+    shape { h 8; w 32; c 4 }
+    map "(h, w, c) -> (h + 16, w + 16, c)"
+}
+view unaligned of=image {
+    shape { h 8; w 30; c 4 }
+    map "(h, w, c) -> (h + 17, w + 3, c)"
+}
+view mirrored of=image {
+    shape { h 48; w 64 }
+    map "(h, w) -> (h, 63 - w, 3)"
+}
+tensor plain dtype=f32 {
+    shape { h 8; w 32; c 4 }
+}
+tensor narrow dtype=f32 {
+    shape { c 4; h 8; w 30 }
+}
+tensor plane dtype=f32 {
+    shape { h 48; w 64 }
+}
+convert aligned to=plain cast=round
+convert plain to=aligned cast=round
+convert unaligned to=narrow cast=round
+convert narrow to=unaligned cast=round
+kernel invert {
+    compute "mirrored[h, w] = 1 - plane[h, w]"
+}
+kernel scaled {
+    compute "aligned[h, w, c] = 2 * plain[h, w, c]"
+    vectorize c
+}
+tensor blocked dtype=f32 {
+    shape { j 96; k 48 }
+    layout {
+        map "(j, k) -> (k // 16, j, k % 16)"
+    }
+}
+view right of=blocked {
+    shape { j 96; k 32 }
+    map "(j, k) -> (j, k + 16)"
+}
+tensor half dtype=f32 {
+    shape { j 96; k 32 }
+}
+kernel doubled {
+    compute "right[j, k] = half[j, k] * 2.0"
+    split k by=16
+    vectorize k_inner
+}
+tensor points dtype=f32x4 {
+    shape { n 100 }
+}
+view coordinates of=points dtype=f32
+tensor sums dtype=f32 {
+    shape { n 400 }
+}
+kernel gathered {
+    compute "sums[n] = 2 * coordinates[n]"
+}
+kernel scattered {
+    compute "coordinates[n] = sums[n]"
+}
+tensor nibbles dtype=i4 {
+    shape { a 16; b 30 }
+}
+view odd of=nibbles {
+    shape { a 16; b 15 }
+    map "(a, b) -> (a, 2 * b + 1)"
+}
+tensor wide dtype=i32 {
+    shape { a 16; b 15 }
+}
+kernel packed {
+    compute "odd[a, b] = wide[a, b] + 1"
+}
+convert odd to=wide
+tensor bias dtype=f32 {
+    shape { c 64 }
+}
+view everywhere of=bias {
+    shape { n 32; c 64 }
+    map "(n, c) -> (c)"
+}
+tensor biased dtype=f32 {
+    shape { n 32; c 64 }
+}
+kernel add {
+    compute "biased[n, c] += everywhere[n, c]"
+    accumulate #true
+}
+convert everywhere to=biased
+"#;
+
+#[test]
+fn views_are_operands_and_ends_of_conversions() {
+    let printed = run("view_operands", OPERANDS, &Settings::c());
+    let functions = [
+        "qk",
+        "aligned_to_plain",
+        "plain_to_aligned",
+        "unaligned_to_narrow",
+        "narrow_to_unaligned",
+        "invert",
+        "scaled",
+        "doubled",
+        "gathered",
+        "scattered",
+        "packed",
+        "odd_to_wide",
+        "add",
+        "everywhere_to_biased",
+    ];
+    for name in functions {
+        assert!(printed.contains(&format!("{name}: ok")), "{name}\n{printed}");
+    }
+}
+
 #[test]
 fn views_pass_their_tests_with_int32_indices_and_openmp() {
     let toml = "[project]\nprefix = \"my_\"\n[target.c]\nindex-type = \"int32_t\"\nopenmp = true\n";

@@ -59,7 +59,8 @@ impl<'a> Declarations<'a> {
         let message = format!("cannot write `{name}`: several of its elements share a location");
         let error = Diagnostic::error(Code::NameView, message, place, "");
         let error = error.with_label(view.tensor.places.layout.clone(), "a broadcast");
-        Some(error.help(format!("write `{}`, the tensor that it views", view.of_name)))
+        let owner = self.tensors.get(view.buffer).map_or("", |tensor| &tensor.name);
+        Some(error.help(format!("write `{owner}`, the tensor that it views")))
     }
 
     fn texture_fault(&self, of: TensorRef, name: &Identifier) -> Option<Diagnostic> {

@@ -17,6 +17,7 @@ mod indexed;
 mod inline;
 mod interval;
 mod local;
+mod loop_stride;
 mod operand;
 mod program;
 mod read;

@@ -1,6 +1,6 @@
 //! Binding of the operand names of a kernel to tensors of the manifest ([`OperandBinder`]).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::statement_syntax::StatementAst;
 use super::types::arithmetic_scalar;
@@ -112,7 +112,7 @@ impl OperandBinder<'_> {
                 Err(error) => errors.push(error),
             }
         }
-        errors.extend(self.overlapping(&bound));
+        errors.extend(self.overlapping(&bound, &|operand| operand.name.span.clone()));
         if errors.is_empty() && !is_silent { Ok(bound) } else { Err(errors) }
     }
 
@@ -166,33 +166,21 @@ impl OperandBinder<'_> {
             let given: Vec<String> = missing.iter().map(|name| format!("{name}=…")).collect();
             errors.push(error.help(format!("add `{}`", given.join(" "))));
         }
-        errors.extend(self.shared(item, &bound));
+        let span = |operand: &OperandBinding| {
+            let given = item.operands.iter().find(|(name, _)| name.value == operand.name.value);
+            given.map_or_else(|| item.span.clone(), |(_, tensor)| tensor.span.clone())
+        };
+        errors.extend(self.overlapping(&bound, &span));
         if errors.is_empty() && !is_silent { Ok(bound) } else { Err(errors) }
     }
 
-    /// Errors for the operands of an instance that share memory: two names that are bound to one tensor, to views of
-    /// one tensor, or to a tensor and its view, if the kernel writes one of them.
-    fn shared(&self, item: &InstanceItem, bound: &[OperandBinding]) -> Vec<Diagnostic> {
-        let written = self.written();
-        let mut first: BTreeMap<usize, &OperandBinding> = BTreeMap::new();
-        let mut errors = Vec::new();
-        for operand in bound {
-            let Some(owner) = self.declared.owner(operand.tensor) else { continue };
-            let Some(other) = first.insert(owner, operand) else { continue };
-            let (a, b) = (other.name.value.as_str(), operand.name.value.as_str());
-            if !written.contains(a) && !written.contains(b) {
-                continue;
-            }
-            let given = item.operands.iter().find(|(name, _)| name.value == b);
-            let span = given.map_or(&item.span, |(_, tensor)| &tensor.span);
-            errors.push(self.overlap([other, operand], owner, span));
-        }
-        errors
-    }
-
-    /// Errors for the tensors of a kernel without an `operands` item that share memory: a tensor and its view, or two
-    /// views of one tensor, if the kernel writes one of them.
-    fn overlapping(&self, bound: &[OperandBinding]) -> Vec<Diagnostic> {
+    /// Errors for operands that share memory, of which the kernel writes one: two names that are bound to one tensor, to
+    /// views of one tensor, or to a tensor and its view. `span` gives the byte range of an operand's error.
+    fn overlapping(
+        &self,
+        bound: &[OperandBinding],
+        span: &dyn Fn(&OperandBinding) -> std::ops::Range<usize>,
+    ) -> Vec<Diagnostic> {
         let written = self.written();
         let is_written = |operand: &OperandBinding| written.contains(operand.name.value.as_str());
         let mut errors = Vec::new();
@@ -203,7 +191,7 @@ impl OperandBinder<'_> {
                     && (is_written(operand) || is_written(other))
             });
             if let Some((other, owner)) = other.zip(owner) {
-                errors.push(self.overlap([other, operand], owner, &operand.name.span));
+                errors.push(self.overlap([other, operand], owner, span(operand)));
             }
         }
         errors
@@ -215,7 +203,7 @@ impl OperandBinder<'_> {
         &self,
         operands: [&OperandBinding; 2],
         owner: usize,
-        span: &std::ops::Range<usize>,
+        span: std::ops::Range<usize>,
     ) -> Diagnostic {
         let written = self.written();
         let [a, b] = operands.map(|operand| operand.name.value.as_str());
@@ -228,7 +216,7 @@ impl OperandBinder<'_> {
             format!("`{a}` and `{b}` share the memory of `{owner}`")
         };
         let message = format!("{both}, and `{writes}` is written");
-        let place = FileSpan::new(&self.declared.syntax.file, span.clone());
+        let place = FileSpan::new(&self.declared.syntax.file, span);
         let error = Diagnostic::error(Code::KernelOperand, message, place, "");
         error.help("bind each to a different tensor")
     }
@@ -244,6 +232,14 @@ impl OperandBinder<'_> {
             Some(fault) => Err(fault),
             None => Ok(Some(of)),
         }
+    }
+
+    /// `error` about the memory of the tensor or view `of`, with the declaration of the memory and the help.
+    fn with_memory(&self, error: Diagnostic, of: TensorRef) -> Diagnostic {
+        let owner = self.declared.owner(of).and_then(|k| self.declared.tensors.get(k));
+        let Some(owner) = owner else { return error };
+        let error = error.with_label(owner.places.memory.clone(), "declared here");
+        error.help(format!("declare `memory global` in `{}`", owner.name))
     }
 
     /// Errors for the operands in `bound`: an element type without arithmetic, a tensor without memory, a write to
@@ -273,13 +269,11 @@ impl OperandBinder<'_> {
                 let message =
                     format!("`{}` has no memory, so a kernel cannot read or write it", tensor.name);
                 let error = Diagnostic::error(Code::KernelOperand, message, place, "");
-                let error = error.with_label(tensor.places.memory.clone(), "declared here");
-                errors.push(error.help("declare `memory global`"));
+                errors.push(self.with_memory(error, operand.tensor));
             } else if tensor.memory == Memory::Constant && written.contains(name) {
                 let message = format!("cannot write `{}`: it is in constant memory", tensor.name);
                 let error = Diagnostic::error(Code::KernelOperand, message, place, "");
-                let error = error.with_label(tensor.places.memory.clone(), "declared here");
-                errors.push(error.help("declare `memory global`"));
+                errors.push(self.with_memory(error, operand.tensor));
             }
         }
         errors

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use layoutc_algebra::expr::Expr;
 
+use super::loop_stride::LoopStride;
 use super::program::KernelLowering;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
@@ -24,13 +25,11 @@ pub(super) struct ScheduleDirective<'a> {
     pub(super) scope: &'a ManifestScope,
 }
 
-/// Loop of a statement, before or after splits. `is_reduced` is true for a loop over a reduced axis.
+/// Loop of a statement, before or after splits.
 #[derive(Debug, Clone)]
 struct StatementLoop {
     name: String,
-    is_reduced: bool,
-    /// Stride of the output along the loop, in elements; `None` for a reduced axis.
-    stride: Option<Expr>,
+    stride: LoopStride,
 }
 
 /// Loop nest of one statement.
@@ -139,24 +138,23 @@ fn nest<'a>(statement: &Statement, program: &'a KernelLowering<'_>) -> Option<St
     }
     let tensor = program.memory(statement.target)?;
     let layout = &tensor.layout;
-    let affine = layout.affine().ok().flatten();
-    let (axes, strides) = if tensor.is_window() {
-        (layout.logical(), affine.as_ref().map_or([].as_slice(), |affine| &affine.strides))
-    } else {
-        (layout.storage(), layout.strides())
+    let axes = if tensor.is_window() { layout.logical() } else { layout.storage() };
+    let stride = |k: usize| {
+        if tensor.is_window() {
+            return LoopStride::of_window(layout, k);
+        }
+        layout.strides().get(k).cloned().map_or(LoopStride::Irregular, LoopStride::constant)
     };
-    let storage = axes.iter().enumerate().map(|(k, axis)| StatementLoop {
-        name: axis.name.clone(),
-        is_reduced: false,
-        stride: strides.get(k).cloned(),
-    });
-    let mut loops: Vec<StatementLoop> = storage.collect();
+    let written = axes.iter().enumerate();
+    let mut loops: Vec<StatementLoop> = written
+        .map(|(k, axis)| StatementLoop { name: axis.name.clone(), stride: stride(k) })
+        .collect();
     let mut twice = BTreeSet::new();
     for axis in statement.axes.iter().skip(statement.written_axes) {
         if loops.iter().any(|other| other.name == axis.name) {
             twice.insert(axis.name.clone());
         }
-        loops.push(StatementLoop { name: axis.name.clone(), is_reduced: true, stride: None });
+        loops.push(StatementLoop { name: axis.name.clone(), stride: LoopStride::Reduced });
     }
     Some(StatementNest { tensor, twice, loops })
 }
@@ -284,13 +282,9 @@ impl LoopScheduleBuilder<'_> {
                 self.errors.push(error.help(format!("give the axis `{taken}` another name")));
                 return;
             }
-            let whole = nest.loops.remove(k);
-            let by = Expr::constant(i128::from(count));
-            let stride = whole.stride.as_ref().and_then(|stride| {
-                Expr::binary(layoutc_algebra::expr::BinOp::Mul, stride, &by).ok()
-            });
-            let outer = StatementLoop { name: outer.clone(), stride, ..whole };
-            let inner = StatementLoop { name: inner.clone(), ..whole };
+            let [first, second] = nest.loops.remove(k).stride.split(count);
+            let outer = StatementLoop { name: outer.clone(), stride: first };
+            let inner = StatementLoop { name: inner.clone(), stride: second };
             nest.loops.splice(k..k, [outer, inner]);
         }
         let axis = chosen_name(axis, directive.file);
@@ -318,16 +312,16 @@ impl LoopScheduleBuilder<'_> {
             };
             let message = if first == second {
                 format!("`fuse` names `{}` twice", outer.value)
-            } else if one.is_reduced != other.is_reduced {
+            } else if one.stride.is_reduced() != other.stride.is_reduced() {
                 let [written, reduced] =
-                    if one.is_reduced { [inner, outer] } else { [outer, inner] };
+                    if one.stride.is_reduced() { [inner, outer] } else { [outer, inner] };
                 let [written, reduced] = [&written.value, &reduced.value];
                 format!("cannot fuse `{written}` and `{reduced}`: only `{reduced}` is reduced")
             } else if nest.loops.iter().any(|l| l.name == name.value) {
                 format!("a loop `{}` exists already", name.value)
             } else {
                 let stride = other.stride.clone();
-                let fused = StatementLoop { name: name.value.clone(), stride, ..other.clone() };
+                let fused = StatementLoop { name: name.value.clone(), stride };
                 nest.loops.insert(first, fused);
                 nest.loops.retain(|l| l.name != outer.value && l.name != inner.value);
                 is_fused = true;
@@ -418,14 +412,14 @@ impl LoopScheduleBuilder<'_> {
     fn is_reduced(&self, name: &str) -> bool {
         let loops = self.nests.iter().flat_map(|nest| &nest.loops);
         let mut own = loops.filter(|l| l.name == name).peekable();
-        own.peek().is_some() && own.all(|l| l.is_reduced)
+        own.peek().is_some() && own.all(|l| l.stride.is_reduced())
     }
 
     /// Names of the loops over axes that are not reduced, without duplicates: the statements in order, and the loops of
     /// each from the outermost.
     fn written(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        for l in self.nests.iter().flat_map(|nest| &nest.loops).filter(|l| !l.is_reduced) {
+        for l in self.nests.iter().flat_map(|nest| &nest.loops).filter(|l| !l.stride.is_reduced()) {
             if !names.contains(&l.name) {
                 names.push(l.name.clone());
             }
@@ -438,15 +432,19 @@ impl LoopScheduleBuilder<'_> {
             return;
         }
         // One statement that can be vectorized is enough.
-        let mut wrong: Option<(String, Option<String>)> = None;
+        let mut wrong: Option<(String, String)> = None;
         let mut is_valid = false;
         for nest in &self.nests {
             let symbols = nest.tensor.layout.symbols();
             for l in nest.loops.iter().filter(|l| l.name == name.value) {
                 let of = &nest.tensor.name;
-                let message = match &l.stride {
-                    None => format!(
+                let message = match l.stride.value() {
+                    None if l.stride.is_reduced() => format!(
                         "cannot vectorize `{}`: it is a reduced axis, and a vector holds elements of `{of}`",
+                        l.name
+                    ),
+                    None => format!(
+                        "cannot vectorize `{}`: its stride in `{of}` is not constant",
                         l.name
                     ),
                     Some(stride) => {
@@ -463,16 +461,12 @@ impl LoopScheduleBuilder<'_> {
                         )
                     }
                 };
-                wrong.get_or_insert((message, nest.contiguous()));
+                wrong.get_or_insert((message, nest.vectorizable(l)));
             }
         }
         match wrong.filter(|_| !is_valid) {
-            Some((message, near)) => {
-                let error = self.fault(Code::KernelVectorize, message, name, directive);
-                error.add_help(match near {
-                    Some(near) => format!("the unit-stride loop is `{near}`"),
-                    None => "remove `vectorize`: no loop has unit stride".to_owned(),
-                });
+            Some((message, help)) => {
+                self.fault(Code::KernelVectorize, message, name, directive).add_help(help);
             }
             None => self.schedule.vectorize = Some(chosen_name(name, directive.file)),
         }
@@ -480,10 +474,18 @@ impl LoopScheduleBuilder<'_> {
 }
 
 impl StatementNest<'_> {
-    /// Name of the innermost loop along which the output has stride 1; `None` if there is none.
-    fn contiguous(&self) -> Option<String> {
-        let is_one = |l: &&StatementLoop| l.stride.as_ref().and_then(Expr::as_const) == Some(1);
-        self.loops.iter().rev().find(is_one).map(|l| l.name.clone())
+    /// Help for a `vectorize` of the loop `wrong`: the split that gives an inner loop of stride 1, or the innermost loop
+    /// along which the output has stride 1.
+    fn vectorizable(&self, wrong: &StatementLoop) -> String {
+        let name = &wrong.name;
+        if let Some(by) = wrong.stride.unit_factor() {
+            return format!("split it: `split {name} by={by}; vectorize {name}_inner`");
+        }
+        let is_one = |l: &&StatementLoop| l.stride.value().and_then(Expr::as_const) == Some(1);
+        match self.loops.iter().rev().find(is_one) {
+            Some(near) => format!("the unit-stride loop is `{}`", near.name),
+            None => "remove `vectorize`: no loop has unit stride".to_owned(),
+        }
     }
 }
 
