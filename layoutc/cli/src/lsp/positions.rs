@@ -6,7 +6,8 @@ use std::ops::Range;
 use layoutc_compiler::editor::line_index::{LineIndex, Position, PositionEncoding};
 use lsp_types::Range as Span;
 
-/// Converts a position of the protocol to one of the compiler.
+/// Position of the compiler equal to a position of the language server protocol. Both count the line and the character
+/// from 0. The character is copied unchanged, in code units of the encoding negotiated with the client.
 pub(super) fn position(position: lsp_types::Position) -> Position {
     Position { line: position.line, character: position.character }
 }

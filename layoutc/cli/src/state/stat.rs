@@ -53,8 +53,8 @@ impl From<StatBytes> for FileStat {
 /// Maximum granularity of the clock of a file system, in nanoseconds. [`FileStat::if_settled`] trusts metadata only if
 /// its latest time is more than this before the time given to it.
 const TICK: i64 = 30_000_000;
-/// Granularity, in nanoseconds and with a margin, of a clock that counts only seconds. It replaces [`TICK`] if the
-/// latest time is a whole second.
+/// Maximum granularity, in nanoseconds, of the clock of a file system that stores only whole seconds: 1 s, plus a margin
+/// of 1 s. It replaces [`TICK`] if the later of the modification time and the status change time is a whole second.
 const SECONDS: i64 = 2_000_000_000;
 
 impl FileStat {

@@ -19,7 +19,7 @@ pub enum NameKind {
     Tensor,
     /// Kernel, declared by a `kernel` item.
     Kernel,
-    /// Operand of the kernel that `owner` names.
+    /// Operand of a kernel. [`NameOccurrence::owner`] is the name of the kernel.
     Operand,
     /// Instance of a kernel, declared by an `instance` item.
     Instance,

@@ -280,8 +280,9 @@ struct MixedRadixNumber {
 }
 
 impl MixedRadixNumber {
-    /// Difference between the greatest and the least value of the number. If `unit` is negative, the greatest value
-    /// itself.
+    /// Greatest value of the number after it is shifted to start at 0, in units of `|unit|`. For a positive `unit` the
+    /// shifted number is `number - least`, and the result is `count - 1 - least`. For a negative one it is
+    /// `count - 1 - number`, and the result is `count - 1`, which is an upper bound if `least > 0`.
     fn reach(&self) -> i128 {
         self.count - 1 - if self.unit < 0 { 0 } else { self.least }
     }

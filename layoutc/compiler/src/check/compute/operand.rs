@@ -77,7 +77,9 @@ impl OperandBinder<'_> {
         names
     }
 
-    /// Names of all tensors in the kernel, without duplicates, each with the byte range of its first appearance.
+    /// Names of all tensors in the kernel, without duplicates, in the order of their first appearance: statement by
+    /// statement, in each the target first, then the reads. Each name has the byte range of that appearance, relative to
+    /// the text of its statement.
     fn mentions(&self) -> Vec<TensorMention<'_>> {
         let mut found: Vec<TensorMention<'_>> = Vec::new();
         for (line, text) in self.def.lines.iter().zip(&self.def.item.computes) {

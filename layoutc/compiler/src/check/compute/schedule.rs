@@ -482,8 +482,14 @@ impl StatementNest<'_> {
             return format!("split it: `split {name} by={by}; vectorize {name}_inner`");
         }
         let is_one = |l: &&StatementLoop| l.stride.value().and_then(Expr::as_const) == Some(1);
-        match self.loops.iter().rev().find(is_one) {
-            Some(near) => format!("the unit-stride loop is `{}`", near.name),
+        if let Some(near) = self.loops.iter().rev().find(is_one) {
+            return format!("the unit-stride loop is `{}`", near.name);
+        }
+        let split = self.loops.iter().find_map(|l| Some((&l.name, l.stride.unit_factor()?)));
+        match split {
+            Some((name, by)) => {
+                format!("split `{name}`: `split {name} by={by}; vectorize {name}_inner`")
+            }
             None => "remove `vectorize`: no loop has unit stride".to_owned(),
         }
     }
