@@ -27,6 +27,7 @@ pub use self::memory_footprint::{MemoryFootprint, layout_bytes};
 use self::reshard::Reshard;
 use self::schedule::GraphSchedule;
 pub use self::tensor::{MemorySpace, PackFrom, Tensor, TensorSpans, fill_fault};
+pub(crate) use self::view::splits_at_digits;
 pub use self::view::{MemoryOwner, TensorRef, View, ViewKind};
 
 /// Value with the span in the manifest where it is written.

@@ -1,5 +1,6 @@
 //! Views: the memory of a tensor with other axes or another element type.
 
+use layoutc_algebra::digits::{Chain, Digits};
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::affine::AffineOffset;
 use layoutc_algebra::layout::{Layout, Verdict};
@@ -53,6 +54,16 @@ pub struct View {
     /// Offset of the view's first element, and stride along each of its axes, in elements; `None` if the offset is not
     /// affine in the view's indices.
     pub affine: Option<AffineOffset>,
+}
+
+/// True if a chain of `digits` encodes a single axis, and the mixed-radix number at index 0 of the axis is a multiple of
+/// all weights, so that a split of the axis at a weight separates digits: for an axis of 32 columns that begins at
+/// column 16 of tiles of 16 columns, but not at column 3.
+pub(crate) fn splits_at_digits(chain: &Chain, digits: &Digits) -> bool {
+    let first = if chain.sign < 0 { chain.constant.saturating_add(1) } else { chain.constant };
+    let mut weights = chain.digits.iter().filter_map(|k| digits.digits.get(*k)).map(|d| d.weight);
+    let is_multiple = |weight: i128| first.checked_rem(weight) == Some(0);
+    chain.axes.len() == 1 && weights.all(is_multiple)
 }
 
 /// Tensor that owns the memory of a view.

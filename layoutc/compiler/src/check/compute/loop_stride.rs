@@ -1,8 +1,11 @@
 //! Stride of the output along a loop of a statement ([`LoopStride`]), before and after splits.
 
+use layoutc_algebra::digits::Chain;
 use layoutc_algebra::expr::{BinOp, Expr, Var};
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::normal_form::simplify::Facts;
+
+use crate::model::splits_at_digits;
 
 /// Distance in the output between iterations of a loop, in elements.
 #[derive(Debug, Clone)]
@@ -85,12 +88,12 @@ impl LoopStride {
     }
 }
 
-/// Digits of axis `k` of a layout, as in [`LoopStride::Digits`]; `None` if the axis is fused with others, or an index of
-/// 0 is not a multiple of all weights.
+/// Digits of axis `k` of a layout, as in [`LoopStride::Digits`]; `None` if splits of the axis do not separate digits, see
+/// [`splits_at_digits`].
 fn digits(layout: &Layout, k: usize) -> Option<Vec<(i128, Expr)>> {
     let all = layout.digits()?;
-    let chain = all.chains.iter().find(|chain| chain.axes == [k])?;
-    let origin = if chain.sign < 0 { chain.constant.checked_add(1)? } else { chain.constant };
+    let is_it = |chain: &&Chain| chain.axes == [k] && splits_at_digits(chain, all);
+    let chain = all.chains.iter().find(is_it)?;
     let facts = Facts::new(layout.symbols());
     let axis = u32::try_from(k).ok()?;
     let at = |number: i128| {
@@ -103,9 +106,6 @@ fn digits(layout: &Layout, k: usize) -> Option<Vec<(i128, Expr)>> {
     };
     let digit = |k: &usize| {
         let weight = all.digits.get(*k)?.weight;
-        if origin.checked_rem(weight)? != 0 {
-            return None;
-        }
         let step = Expr::binary(BinOp::Sub, &at(weight)?, &at(0)?).ok()?;
         let signed = Expr::binary(BinOp::Mul, &step, &Expr::constant(chain.sign)).ok()?;
         Some((weight, facts.simplify(&signed).ok()?))

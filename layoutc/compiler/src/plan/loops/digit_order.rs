@@ -3,7 +3,7 @@
 use layoutc_algebra::expr::ExprError;
 
 use super::domain::Domain;
-use crate::model::Tensor;
+use crate::model::{Tensor, splits_at_digits};
 use crate::plan::side::physical_side;
 
 /// Splits the loops over the axes of a window at the digits of the layout, and orders the loops by decreasing
@@ -19,13 +19,9 @@ pub(in crate::plan) fn follow_digits(
     let layout = &target.layout;
     let Some(digits) = layout.digits().filter(|_| target.is_window()) else { return Ok(()) };
     let side = physical_side(layout, digits)?;
-    let strides = side.chains.iter().flat_map(|chain| &chain.digits);
-    let are_aligned = side.chains.iter().all(|chain| {
-        let first = if chain.sign < 0 { chain.constant.saturating_add(1) } else { chain.constant };
-        chain.axes.len() == 1
-            && chain.digits.iter().all(|digit| first.checked_rem(digit.weight) == Some(0))
-    });
-    if !are_aligned || !strides.clone().all(|digit| digit.stride.as_const().is_some()) {
+    let mut strides = side.chains.iter().flat_map(|chain| &chain.digits);
+    let are_split = digits.chains.iter().all(|chain| splits_at_digits(chain, digits));
+    if !are_split || !strides.all(|digit| digit.stride.as_const().is_some()) {
         return Ok(());
     }
     let mut strides: Vec<(usize, i128)> = Vec::new();
