@@ -82,12 +82,12 @@ pub(super) fn lanes(
 }
 
 impl Nest<'_> {
-    /// Conditions that mention the loop over accumulators, and the conditions under which these hold for all
-    /// accumulators. `None` if `number` is not the loop around the accumulators, or if the latter conditions are
-    /// unknown.
+    /// Conditions that mention the loop over accumulators, and the conditions under which these hold in all iterations
+    /// of the loops `inside` the loop `number`. `None` if `number` is not the loop around the accumulators, or if the
+    /// latter conditions are unknown.
     pub(super) fn lanes_cut_off(
         &self,
-        number: usize,
+        (number, inside): (usize, &[usize]),
         conditions: &[ExprComparison],
     ) -> Result<Option<[Vec<ExprComparison>; 2]>, PlanError> {
         let Some(lanes) = self.order.lanes.filter(|lanes| lanes.around == number) else {
@@ -96,7 +96,7 @@ impl Nest<'_> {
         let is_own =
             |condition: &&ExprComparison| self.mentioned(condition).contains(&lanes.number);
         let own: Vec<ExprComparison> = conditions.iter().filter(is_own).cloned().collect();
-        Ok(at_worst(&own, &[lanes.number], &self.domain)?.map(|worst| [own, worst]))
+        Ok(at_worst(&own, inside, &self.domain)?.map(|worst| [own, worst]))
     }
 
     /// Emits the tree that combines the accumulators of an element, the upper half with the lower half until one value

@@ -68,7 +68,7 @@ impl Nest<'_> {
             Ok::<_, PlanError>(all)
         };
         let guards = if rest.is_empty() { self.guards(number, at, what) } else { Vec::new() };
-        let (guards, worst) = match self.lanes_cut_off(number, conditions)? {
+        let (guards, worst) = match self.lanes_cut_off((number, rest), conditions)? {
             Some([own, worst]) => (own, worst),
             None => (guards.clone(), guards),
         };
