@@ -10,6 +10,8 @@ mod operator;
 mod statement;
 mod typed_expr;
 
+use std::borrow::Cow;
+
 use layoutc_algebra::symbol::Symbol;
 
 use super::Tensor;
@@ -42,13 +44,36 @@ pub struct KernelInstance {
     pub symbols: Vec<Symbol>,
     /// Statements in execution order.
     pub statements: Vec<Statement>,
+    /// Intermediates and statements before reductions were fused with the statements that map their results; `None` if
+    /// none was.
+    pub unfused: Option<Box<UnfusedStatements>>,
     /// Loop schedule that the manifest gives. The planner makes all decisions that the schedule leaves open.
     pub schedule: LoopSchedule,
     /// Span in the manifest of the `instance` item, or of the kernel if the kernel has no `operands`.
     pub place: FileSpan,
 }
 
+/// Intermediates and statements of a kernel as the manifest writes them.
+#[derive(Debug, Clone)]
+pub struct UnfusedStatements {
+    /// Intermediate tensors that are stored in a buffer, as [`KernelInstance::locals`].
+    pub locals: Vec<Tensor>,
+    /// Statements in execution order, without epilogues.
+    pub statements: Vec<Statement>,
+}
+
 impl KernelInstance {
+    /// Instance with the statements as the manifest writes them.
+    pub(crate) fn as_written(&self) -> Cow<'_, Self> {
+        match self.unfused.clone() {
+            None => Cow::Borrowed(self),
+            Some(unfused) => {
+                let UnfusedStatements { locals, statements } = *unfused;
+                Cow::Owned(Self { locals, statements, unfused: None, ..self.clone() })
+            }
+        }
+    }
+
     /// Copy of the instance with the name `NAME_auto`, from which the loop schedule, the tile caches and the complete
     /// schedules are removed. `None` if the instance has none of these.
     pub(crate) fn unscheduled(&self) -> Option<Self> {

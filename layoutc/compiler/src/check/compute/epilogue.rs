@@ -12,23 +12,32 @@ use crate::manifest::syntax::{InstanceItem, KernelItem, ScheduleKind};
 use crate::model::Memory;
 use crate::model::compute::{
     BoundaryCondition, BufferRef, DataIndex, ElementRead, Gather, Reduction, Statement, TypedExpr,
-    TypedExprKind,
+    TypedExprKind, UnfusedStatements,
 };
 
 /// Fuses each reduction in `program` with the next statement where [`fused`] allows it. `directives` are those of the
 /// kernel and of the instance. A pair stays apart if a directive caches the intermediate or a tensor that only the
-/// second statement reads, or names a loop that the fused statement does not have.
-pub(super) fn fuse(program: &mut KernelLowering<'_>, directives: &Directives<'_>) {
-    let mut first = 0;
+/// second statement reads, or names a loop that the fused statement does not have. Returns the statements before the
+/// fusion; `None` if none was fused.
+pub(super) fn fuse(
+    program: &mut KernelLowering<'_>,
+    directives: &Directives<'_>,
+) -> Option<UnfusedStatements> {
+    let (mut unfused, mut first) = (None, 0);
     while first + 1 < program.statements.len() {
         match fused(program, first, directives) {
             Some((statement, local)) => {
+                unfused.get_or_insert_with(|| UnfusedStatements {
+                    locals: program.locals.clone(),
+                    statements: program.statements.clone(),
+                });
                 program.statements.splice(first..first + 2, [statement]);
                 remove(program, local);
             }
             None => first += 1,
         }
     }
+    unfused
 }
 
 /// Names that occur in the schedule directives of a kernel and of an instance.

@@ -172,7 +172,7 @@ fn check_instance(
     if !errors.is_empty() || program.is_incomplete() {
         return Err(errors);
     }
-    epilogue::fuse(&mut program, &epilogue::Directives::new(&def.item, job.instance));
+    let unfused = epilogue::fuse(&mut program, &epilogue::Directives::new(&def.item, job.instance));
     let instance = job.instance.map(|item| (item, &syntax.file, scope));
     let (schedule, loops) = schedule::checked(&program, instance)?;
     let caches = cache::CacheDirectives::of(&program, job.instance, (place.file, &syntax.file));
@@ -200,6 +200,7 @@ fn check_instance(
         locals,
         symbols,
         statements,
+        unfused: unfused.map(Box::new),
         schedule,
         place: FileSpan::new(&syntax.file, job.span.clone()),
     };

@@ -1,5 +1,5 @@
-//! Reference implementation of a kernel: serial loops over logical axes, independent of the layouts. Test programs
-//! compare the generated function with it.
+//! Reference implementation of a kernel: serial loops over logical axes for one statement of the manifest after the
+//! other, independent of layouts, schedules and fusion. Test programs compare the generated function with it.
 
 use layoutc_algebra::expr::{Expr as Algebra, Predicate, Var};
 use layoutc_algebra::symbol::Axis;
@@ -11,7 +11,7 @@ use super::super::names::Namer;
 use super::super::side::dense_strides;
 use super::indexed::{Lowering, Named, Place};
 use super::value::{Here, condition, convert, inside, load, scalar};
-use super::{Bound, Frame, Naming, Runs, avoiding, bound, gather, on_the_stack, symbol};
+use super::{Bound, Frame, Naming, Runs, avoiding, bound, gather, is_given, on_the_stack, symbol};
 use crate::base::dtype::Scalar;
 use crate::ir::{Compare, Expr, Function, LoopKind, Param, ParamType, Returns, Stmt, Value};
 use crate::machine::AVX512;
@@ -41,6 +41,13 @@ pub fn plain(
     (name, samples): (String, bool),
 ) -> Result<Plain, PlanError> {
     let avoid = avoiding(naming);
+    let written = compute.as_written();
+    // An intermediate that the function of the kernel does not have is too large for the stack, or of unknown size, if
+    // it would be a parameter here.
+    let has_params =
+        |compute: &KernelInstance| compute.locals.iter().filter(|t| is_given(t)).count();
+    let is_stacked = has_params(&written) == has_params(compute);
+    let compute = if is_stacked { &*written } else { compute };
     let frame = Frame::new(manifest, compute, naming, &avoid, Runs::OnCores(AVX512))?;
     let Frame { symbols, buffers, mut params, mut namer, .. } = frame;
     let every = samples.then(|| namer.name("every"));
