@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::casts;
 use super::model::{BlockCall, Blocks, ComputeUnit, TransposeUnit, Unit};
-use crate::emit::syntax::{Expr, Function, Stmt, Strided};
+use crate::emit::syntax::{Expr, Stmt};
 use crate::machine::CPU;
 
 /// Numbers of rows or columns that have specialized transposes.
@@ -19,27 +19,17 @@ pub(super) fn of(unit: &Unit) -> Blocks {
     let converts = unit.converts.iter().map(|convert| &convert.function);
     let computes = unit.computes.iter().filter_map(ComputeUnit::relayout);
     for function in tensors.chain(views).chain(converts).chain(computes) {
-        let names = names(function);
         for stmt in &function.body {
             stmt.walk(&mut |stmt| match stmt {
-                Stmt::Transpose { element_bytes, to, from, rows, columns, whole_bytes } => {
-                    let extents = [rows, columns].map(|e| extent(e, &names));
+                Stmt::Transpose { element_bytes, to, from, typical, whole_bytes, .. } => {
                     let strides = [to, from].map(|side| &side.stride);
-                    transposes.add(*element_bytes, extents, strides, Some(whole_bytes));
+                    transposes.add(*element_bytes, *typical, strides, Some(whole_bytes));
                 }
                 Stmt::Transposes {
-                    element_bytes,
-                    to,
-                    to_step,
-                    from,
-                    from_step,
-                    rows,
-                    columns,
-                    ..
+                    element_bytes, to, to_step, from, from_step, typical, ..
                 } => {
-                    let extents = [rows, columns].map(|e| extent(e, &names));
                     let strides = [to, from].map(|side| &side.stride);
-                    transposes.several(*element_bytes, extents, strides, [to_step, from_step]);
+                    transposes.several(*element_bytes, *typical, strides, [to_step, from_step]);
                 }
                 Stmt::CopyRuns { .. } => blocks.runs = true,
                 Stmt::ZeroRuns { .. } => blocks.zeros = true,
@@ -59,64 +49,6 @@ pub(super) fn of(unit: &Unit) -> Blocks {
     }
     blocks.transposes = transposes.units();
     blocks
-}
-
-/// True if a relayout is compiled once per vector length, with its primitives inlined: it has from 1 to
-/// `CPU.inlined_calls` calls of primitives, all with constant strides.
-pub(super) fn has_vectors(function: &Function) -> bool {
-    calls(function).is_some_and(|calls| (1..=CPU.inlined_calls).contains(&calls))
-}
-
-/// Number of calls of transpose and copy primitives in a function; `None` if a stride is not a constant.
-fn calls(function: &Function) -> Option<usize> {
-    let mut count = Some(0_usize);
-    for stmt in &function.body {
-        stmt.walk(&mut |stmt| {
-            let (Stmt::Transpose { to, from, .. }
-            | Stmt::Transposes { to, from, .. }
-            | Stmt::CopyRuns { to, from, .. }) = stmt
-            else {
-                return;
-            };
-            let is_known = |side: &Strided| matches!(side.stride, Expr::Int { .. });
-            let known = is_known(to) && is_known(from);
-            count = count.filter(|_| known).and_then(|count| count.checked_add(1));
-        });
-    }
-    count
-}
-
-/// Values of the names that a function defines, outside conditional statements.
-fn names(function: &Function) -> BTreeMap<&str, &Expr> {
-    let mut names = BTreeMap::new();
-    collect(&function.body, &mut names);
-    names
-}
-
-fn collect<'a>(body: &'a [Stmt], names: &mut BTreeMap<&'a str, &'a Expr>) {
-    for stmt in body {
-        match stmt {
-            Stmt::Let { name, value } => {
-                names.insert(name.as_str(), value);
-            }
-            Stmt::For { body, .. } | Stmt::Single { body } => collect(body, names),
-            _ => {}
-        }
-    }
-}
-
-/// Number of rows or columns of most blocks: a constant, or the constant operand of a minimum, because
-/// `min(left, 1024)` is 1024 in all iterations but the last. `None` if unknown.
-fn extent(count: &Expr, names: &BTreeMap<&str, &Expr>) -> Option<u32> {
-    match count {
-        Expr::Int { value } => u32::try_from(*value).ok(),
-        Expr::Min { a, b } => extent(b, &BTreeMap::new()).or_else(|| extent(a, &BTreeMap::new())),
-        Expr::Name { name } => match names.get(name.as_str())? {
-            Expr::Name { .. } => None,
-            value => extent(value, names),
-        },
-        _ => None,
-    }
 }
 
 /// Transpose primitives called, by element size in bytes.

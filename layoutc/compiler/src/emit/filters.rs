@@ -93,13 +93,6 @@ pub(super) fn add(environment: &mut Environment<'_>, dialects: Dialects) {
         let restrict = if restrict.is_empty() { "" } else { own };
         tree::<Function>(value).map(|f| print::parameters(dialects.own, &f, restrict))
     });
-    // True if a relayout is compiled once per vector length, with its primitives inlined.
-    environment.add_filter("has_vectors", |value: &Value| {
-        tree::<Function>(value).map(|function| super::blocks::has_vectors(&function))
-    });
-    environment.add_filter("is_team", |value: &Value| {
-        tree::<Function>(value).map(|function| super::teams::is_team(&function))
-    });
     environment.add_filter("comment", |text: &str| super::comment::escape(text));
     environment.add_filter("defines", move |values: &Value, language: Rest<String>| {
         defines(values, dialects.find(language.first())?)

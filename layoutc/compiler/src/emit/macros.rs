@@ -96,7 +96,15 @@ mod tests {
         let params = ["n", "h"].map(|name| Param { name: name.to_owned(), ty: ParamType::Index });
         let name = "a_offset".to_owned();
         let body = vec![Stmt::Return { value }];
-        Function { name, doc: Vec::new(), returns: Returns::Index, params: params.into(), body }
+        Function {
+            name,
+            doc: Vec::new(),
+            returns: Returns::Index,
+            params: params.into(),
+            body,
+            vector_versions: false,
+            in_region: false,
+        }
     }
 
     fn text(value: Expr) -> String {

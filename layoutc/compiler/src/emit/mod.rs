@@ -42,7 +42,6 @@ mod seen;
 mod settings;
 mod suits;
 pub mod syntax;
-mod teams;
 mod test_unit;
 mod turns;
 mod types;

@@ -27,7 +27,7 @@ use super::whole::Whole;
 use crate::emit::syntax::{Expr, Function, Stmt};
 
 /// Version of the model. Increases when the meaning of a field or the form of a tree changes.
-pub const VERSION: u32 = 20;
+pub const VERSION: u32 = 21;
 
 /// Template model of one manifest on one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -13,7 +13,7 @@ use super::whole::Whole;
 use super::{
     Part, Settings, arithmetic, bench_unit, blocks, casts, compute_bench, compute_test, element,
     fits, float_bits, globals, kernels, macros, needs, plan_fault, reshard_unit, schedule_unit,
-    suits, teams, test_unit, turns, types, view_unit,
+    suits, test_unit, turns, types, view_unit,
 };
 use crate::base::diagnostic::Diagnostic;
 use crate::base::fill;
@@ -23,7 +23,7 @@ use crate::machine::{AVX2, AVX512};
 use crate::model::compute::KernelInstance;
 use crate::model::fill_fault;
 use crate::model::{Manifest, Memory, PackFrom, Tensor};
-use crate::passes::index_width;
+use crate::passes::{has_vector_versions, index_width, openmp, vector_stores};
 use crate::plan::lower::{Binding, PlanError, Range, lower};
 use crate::plan::{self, Naming, Quantity, TensorPlan, image};
 use layoutc_algebra::expr::{Expr as Algebra, Var};
@@ -165,9 +165,6 @@ pub(super) fn build(
     let plain = Dialect::find(language.name, dialect.index).map_or(dialect, |[_, plain]| plain);
     unit.test_arithmetic = arithmetic::of_tests(&unit, plain);
     unit.float_bits = float_bits::of(&unit, dialect, settings.language.kernels);
-    if !settings.language.kernels {
-        teams::run(&mut unit, &avoid);
-    }
     unit.blocks = blocks::of(&unit);
     unit.turns = if settings.language.kernels { turns::of(&unit, dialect) } else { Vec::new() };
     if !unit.blocks.is_empty() {
@@ -268,14 +265,26 @@ fn tensor_unit(
         logical: plan.logical.into(),
         domain: crate::model::layout_names::domain(tensor),
         in_domain: plan.in_domain.map(Whole::<Function>::from),
-        pack: plan.pack.map(Whole::<Function>::from),
-        unpack: plan.unpack.map(Whole::<Function>::from),
+        pack: plan.pack.map(|function| relayout(function, naming, settings)),
+        unpack: plan.unpack.map(|function| relayout(function, naming, settings)),
         image: if settings.language.kernels { kernels::image(tensor, &ident)? } else { None },
         moves: if settings.language.kernels { kernels::moves(tensor, naming)? } else { Vec::new() },
         dtype,
         ident,
         upper,
     })
+}
+
+/// Template model of a relayout. A relayout with a version for each vector length is the body of a parallel region.
+pub(super) fn relayout(
+    mut function: ir::Function,
+    naming: &Naming<'_>,
+    settings: &Settings,
+) -> Whole<Function> {
+    if !settings.language.kernels && has_vector_versions(&function) {
+        openmp(&mut [&mut function], naming.avoid);
+    }
+    function.into()
 }
 
 fn pack_from(logical: PackFrom, settings: &Settings) -> PackFromUnit {
@@ -416,25 +425,31 @@ fn compute_unit(
         let (function, short, is_relayout, test, bench) = (None, None, false, None, None);
         return Ok(ComputeUnit { name, kernel, function, short, is_relayout, test, bench, moves });
     }
-    let relayout = plan::copy_kernel(manifest, compute, naming)?;
-    let is_relayout = relayout.is_some();
+    let copy = plan::copy_kernel(manifest, compute, naming)?;
+    let is_relayout = copy.is_some();
     let by = |registers| {
         let mut function = plan::cpu_kernel(manifest, compute, naming, registers)?;
         index_width(&mut function, settings.dialect.index_max);
         Ok::<_, PlanError>(function)
     };
-    let (function, short) = match relayout {
-        Some(relayout) => (relayout.function, None),
+    let (function, short) = match copy {
+        Some(copy) => (relayout(copy.function, naming, settings), None),
         None => {
-            let function = by(AVX512)?;
-            let short = Some(by(AVX2)?).filter(|short| *short != function);
-            (function, short)
+            let mut function = by(AVX512)?;
+            let mut short = Some(by(AVX2)?).filter(|short| *short != function);
+            // Both versions are called from the same parallel region.
+            let mut versions: Vec<_> = std::iter::once(&mut function).chain(&mut short).collect();
+            openmp(&mut versions, naming.avoid);
+            if !settings.dialect.store_vector.is_empty() {
+                versions.into_iter().for_each(vector_stores);
+            }
+            (function.into(), short)
         }
     };
     let test = compute_test::compute(manifest, compute, naming, settings.dialect)?;
     let bench = compute_bench::compute(manifest, compute, naming, settings.dialect)?;
     let (test, bench) = (Some(test.into()), Some(bench.into()));
-    let (function, short) = (Some(function.into()), short.map(Whole::<Function>::from));
+    let (function, short) = (Some(function), short.map(Whole::<Function>::from));
     Ok(ComputeUnit { name, kernel, function, short, is_relayout, test, bench, moves: None })
 }
 
@@ -487,6 +502,6 @@ fn convert_unit(
         symbols,
         cases: test_unit::cases(&facts, &contexts.each_ref()),
         bench: bench_unit::convert(&facts, &contexts)?.into(),
-        function: moved.function.into(),
+        function: relayout(moved.function, naming, settings),
     }))
 }

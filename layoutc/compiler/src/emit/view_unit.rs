@@ -3,7 +3,7 @@
 use layoutc_algebra::symbol::Axis;
 
 use super::model::{AxisUnit, ViewUnit};
-use super::unit::{constants, counts_guard, index_text, map_text, packed};
+use super::unit::{constants, counts_guard, index_text, map_text, packed, relayout};
 use super::whole::Whole;
 use super::{Settings, element, fits, kernels, plan_fault, test_unit};
 use crate::base::diagnostic::Diagnostic;
@@ -97,8 +97,8 @@ fn unit(
         load: reached("load"),
         store: reached("store").filter(|_| !view.is_broadcast()),
         image: if in_texels { kernels::image(&view.tensor, &ident)? } else { None },
-        pack: plan.pack.map(Whole::<Function>::from),
-        unpack: plan.unpack.map(Whole::<Function>::from),
+        pack: plan.pack.map(|function| relayout(function, naming, settings)),
+        unpack: plan.unpack.map(|function| relayout(function, naming, settings)),
         test: test_unit::view(manifest, view, tensor, naming)?.into(),
         ident,
         upper,

@@ -61,6 +61,7 @@ impl Display for Stmt {
                     Storage::Private => "private",
                     Storage::Shared => "shared",
                     Storage::Restrict { .. } => "restrict",
+                    Storage::Team { .. } => "team",
                 };
                 write!(f, "allocate {storage} {name}: {element}[{elements}]")
             }
@@ -77,6 +78,8 @@ impl Display for Stmt {
                     LoopKind::Serial => Ok(()),
                     LoopKind::Unrolled(count) => write!(f, " unrolled {count}"),
                     LoopKind::Parallel => f.write_str(" parallel"),
+                    LoopKind::Worksharing { waits: true } => f.write_str(" worksharing"),
+                    LoopKind::Worksharing { waits: false } => f.write_str(" worksharing nowait"),
                     LoopKind::GridStride => f.write_str(" grid-stride"),
                     LoopKind::Block => f.write_str(" block"),
                     LoopKind::Thread { .. } => f.write_str(" thread"),
@@ -103,6 +106,7 @@ impl Display for Stmt {
                 };
                 write!(f, "{into} {sign} {value}")
             }
+            Self::Single { .. } => f.write_str("single"),
             Self::Primitive(primitive) => write!(f, "{primitive}"),
             Self::Set { name, value } => write!(f, "*{name} = {value}"),
             Self::Return { value } => write!(f, "return {value}"),
@@ -148,6 +152,9 @@ impl Display for Primitive {
             }
             Self::TransposeWords { from, first, to, rows, columns, .. } => {
                 write!(f, "transpose_words {to}, {from}[{first}], {rows} x {columns}")
+            }
+            Self::StoreVector { to, to_index, from, from_index, elements } => {
+                write!(f, "store_vector {to}[{to_index}], {from}[{from_index}], {elements}")
             }
             Self::Fence { .. } => f.write_str("fence"),
             Self::Barrier => f.write_str("barrier"),

@@ -15,6 +15,12 @@ pub enum LoopKind {
     Unrolled(i64),
     /// Iterations distributed over CPU threads, in any order. No two iterations write to the same byte.
     Parallel,
+    /// Iterations distributed, as in [`Parallel`](Self::Parallel), over the threads of a parallel region that encloses
+    /// the call of the function: every thread executes the statements around the loop.
+    Worksharing {
+        /// True if the threads wait for each other at the end of the loop.
+        waits: bool,
+    },
     /// Iterations distributed over the thread blocks of a launch, in a loop that each block executes: with n blocks,
     /// block b executes the iterations b, b + n, b + 2n, ….
     GridStride,
@@ -30,6 +36,11 @@ pub enum LoopKind {
 }
 
 impl LoopKind {
+    /// True if the loop's iterations are distributed over CPU threads.
+    pub fn is_parallel(&self) -> bool {
+        matches!(self, Self::Parallel | Self::Worksharing { .. })
+    }
+
     /// True if the loop's iterations are distributed over GPU thread blocks or threads.
     pub fn is_gpu(&self) -> bool {
         matches!(self, Self::GridStride | Self::Block | Self::Thread { .. })
@@ -48,6 +59,14 @@ pub enum Storage {
     Restrict {
         /// Identifier of the array; `name` of the allocation is the identifier of the pointer to the array.
         memory: String,
+    },
+    /// Memory of one thread of a parallel region, which all threads of the region access. `name` of the allocation is
+    /// the identifier of each thread's pointer to the array.
+    Team {
+        /// Identifier of the array that each thread declares; one of these arrays is used.
+        memory: String,
+        /// Identifier of the variable by which the thread that owns the array passes its address to the others.
+        common: String,
     },
 }
 
@@ -126,6 +145,8 @@ pub enum Primitive {
         rows: Expr,
         /// Number of columns of the block.
         columns: Expr,
+        /// Numbers of rows and columns in most calls, for the choice of specialized routines; `None` if unknown.
+        typical: [Option<u32>; 2],
         /// Number of bytes that the whole relayout writes, as in [`CopyRuns`](Self::CopyRuns).
         whole_bytes: Expr,
         /// Number and distances of the blocks that the call transposes; `None` for a single block.
@@ -195,6 +216,19 @@ pub enum Primitive {
         rows: i64,
         /// Number of words written, which is the number of elements of each word read.
         columns: i64,
+    },
+    /// Copy of adjacent elements of a private array to adjacent elements of a buffer, by one vector store.
+    StoreVector {
+        /// Identifier of the buffer.
+        to: String,
+        /// Index of the first element that is written in the buffer, in elements.
+        to_index: Expr,
+        /// Identifier of the array.
+        from: String,
+        /// Index of the first element that is read from the array, in elements.
+        from_index: Expr,
+        /// Number of elements: 2, 4, 8 or 16.
+        elements: i64,
     },
     /// Fence that orders the streaming stores of a relayout before later stores.
     Fence {
@@ -333,6 +367,11 @@ pub enum Stmt {
         body: Vec<Stmt>,
         /// Statements executed if the condition does not hold; may be empty.
         otherwise: Vec<Stmt>,
+    },
+    /// Statements that one thread of the parallel region around the call executes, while the others wait.
+    Single {
+        /// Statements, in order.
+        body: Vec<Stmt>,
     },
     /// Store of one element in a buffer.
     Store {

@@ -151,7 +151,7 @@ impl Verifier {
                 names.iter().for_each(|name| self.declare(name, Declared::Index));
             }
             Stmt::Allocate { name, element, elements: _, storage } => {
-                if let Storage::Restrict { memory } = storage {
+                if let Storage::Restrict { memory } | Storage::Team { memory, .. } = storage {
                     self.declare(memory, Declared::Writable(Dtype::of_plan(element)));
                 }
                 self.declare(name, Declared::Writable(Dtype::of_plan(element)));
@@ -205,6 +205,7 @@ impl Verifier {
                     _ => {}
                 }
             }
+            Stmt::Single { body } => self.body(body)?,
             Stmt::Primitive(primitive) => self.primitive(primitive)?,
             Stmt::Return { .. } | Stmt::Assert { .. } | Stmt::Comment { .. } => {}
         }
@@ -214,6 +215,7 @@ impl Verifier {
     fn primitive(&self, primitive: &Primitive) -> Result<(), VerifyError> {
         match primitive {
             Primitive::Copy { to, .. }
+            | Primitive::StoreVector { to, .. }
             | Primitive::Zero { buffer: to, .. }
             | Primitive::TransposeWords { to, .. } => self.writable(to).map(drop),
             Primitive::CopyRuns { to, .. }
@@ -234,9 +236,11 @@ impl Verifier {
         }
         let illegal = |around: &&LoopKind| match kind {
             LoopKind::GridStride | LoopKind::Block => true,
-            LoopKind::Parallel => around.is_gpu() || **around == LoopKind::Parallel,
+            LoopKind::Parallel | LoopKind::Worksharing { .. } => {
+                around.is_gpu() || around.is_parallel()
+            }
             LoopKind::Thread { .. } => {
-                matches!(around, LoopKind::Thread { .. } | LoopKind::Parallel)
+                matches!(around, LoopKind::Thread { .. }) || around.is_parallel()
             }
             LoopKind::Serial | LoopKind::Unrolled(_) => false,
         };

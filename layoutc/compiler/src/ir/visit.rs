@@ -24,20 +24,20 @@ pub enum PartMut<'a> {
 }
 
 impl Stmt {
-    /// Lists of statements nested in this one: the body of a loop, or both branches of a condition.
+    /// Lists of statements nested in this one: the body of a loop or of a `Single`, or both branches of a condition.
     pub fn nested(&self) -> impl Iterator<Item = &Vec<Stmt>> {
         let [body, otherwise] = match self {
-            Self::For { body, .. } => [Some(body), None],
+            Self::For { body, .. } | Self::Single { body } => [Some(body), None],
             Self::If { body, otherwise, .. } => [Some(body), Some(otherwise)],
             _ => [None, None],
         };
         body.into_iter().chain(otherwise)
     }
 
-    /// Mutable lists of statements nested in this one: the body of a loop, or both branches of a condition.
+    /// Mutable lists of statements nested in this one: the body of a loop or of a `Single`, or both branches of a condition.
     pub fn nested_mut(&mut self) -> impl Iterator<Item = &mut Vec<Stmt>> {
         let [body, otherwise] = match self {
-            Self::For { body, .. } => [Some(body), None],
+            Self::For { body, .. } | Self::Single { body } => [Some(body), None],
             Self::If { body, otherwise, .. } => [Some(body), Some(otherwise)],
             _ => [None, None],
         };
@@ -99,6 +99,7 @@ impl Stmt {
             Self::LetElement { .. }
             | Self::Declare { .. }
             | Self::Allocate { .. }
+            | Self::Single { .. }
             | Self::Comment { .. } => {}
         }
     }
@@ -136,6 +137,7 @@ impl Stmt {
             | Self::Declare { .. }
             | Self::Allocate { .. }
             | Self::Alias { .. }
+            | Self::Single { .. }
             | Self::Comment { .. } => {}
         }
     }
@@ -163,6 +165,11 @@ impl Primitive {
             }
         };
         match self {
+            Self::StoreVector { to, to_index, from, from_index, elements: _ } => {
+                visit(Part::Buffer(to));
+                visit(Part::Buffer(from));
+                [to_index, from_index].iter().for_each(|expr| visit(Part::Index(expr)));
+            }
             Self::Copy { to, to_index, from, from_index, bytes } => {
                 visit(Part::Buffer(to));
                 visit(Part::Buffer(from));
@@ -172,7 +179,7 @@ impl Primitive {
                 strided(&[to, from]);
                 [count, bytes, whole_bytes].iter().for_each(|expr| visit(Part::Index(expr)));
             }
-            Self::Transpose { element_bytes: _, to, from, rows, columns, whole_bytes, blocks } => {
+            Self::Transpose { to, from, rows, columns, whole_bytes, blocks, .. } => {
                 strided(&[to, from]);
                 [rows, columns, whole_bytes].iter().for_each(|expr| visit(Part::Index(expr)));
                 if let Some(blocks) = blocks {
@@ -213,6 +220,7 @@ impl Primitive {
     fn parts_mut(&mut self, visit: &mut dyn FnMut(PartMut<'_>)) {
         let mut exprs: Vec<&mut Expr> = Vec::new();
         match self {
+            Self::StoreVector { to_index, from_index, .. } => exprs.extend([to_index, from_index]),
             Self::Copy { to_index, from_index, bytes, .. } => {
                 exprs.extend([to_index, from_index, bytes]);
             }

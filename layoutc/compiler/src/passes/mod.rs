@@ -2,24 +2,32 @@
 //! [`index_width`] runs later, when the index type of the target language is known.
 
 mod dead_code;
+mod fences;
 mod half_vectors;
 mod hoist;
 mod index_width;
+mod openmp;
 mod partition;
 mod ranges;
 mod simplify;
 #[cfg(test)]
 mod tests;
 mod unroll_budget;
+mod vector_stores;
+mod zeroing;
 
 pub use self::dead_code::dead_code;
+pub use self::fences::{fences, fits_l2, streams};
 pub use self::half_vectors::half_vectors;
 pub use self::hoist::hoist;
 pub use self::index_width::index_width;
+pub use self::openmp::{has_vector_versions, openmp};
 pub use self::partition::partition;
 pub use self::ranges::Ranges;
 pub use self::simplify::simplify;
 pub use self::unroll_budget::unroll_budget;
+pub use self::vector_stores::vector_stores;
+pub use self::zeroing::zeroing;
 
 use crate::ir::Function;
 
@@ -29,6 +37,12 @@ pub fn cpu_kernel(function: &mut Function, ranges: &Ranges, name: &mut dyn FnMut
     gpu_kernel(function, ranges);
     hoist(function, ranges, name);
     half_vectors(function, name);
+}
+
+/// Runs the passes for a relayout on one or several threads of a CPU.
+pub fn cpu_relayout(function: &mut Function) {
+    zeroing(function);
+    fences(function);
 }
 
 /// Runs the passes for a kernel in GPU threads, or on a CPU without vectors. `ranges` holds the value ranges of the

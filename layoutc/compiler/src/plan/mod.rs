@@ -43,8 +43,8 @@ pub use self::kernel::{
     LoopFacts, Plain, cpu_kernel, gpu_kernels, is_given, kernel_loops, plain, statement_schedules,
 };
 pub(crate) use self::kernel::{complete_schedule, tile_extents};
+pub(crate) use self::moves::repeat_in_bytes;
 pub use self::moves::{Move, Padding};
-pub(crate) use self::moves::{past_caches, repeat_in_bytes};
 pub(crate) use self::relayout::schedule_diagnostics;
 pub use self::relayout::{convert, copy_kernel};
 

@@ -12,14 +12,15 @@ use super::kernel::documented;
 use super::lower::{Binding, PlanError, lower};
 use super::names::Namer;
 use super::nest::{self, Buffer, Nest, Ways};
-use super::prepare::{Rest, fill_constant, join};
+use super::prepare::{Rest, fill_constant};
 use super::side::{Side, logical_side, physical_side};
 use super::transfer::transfer;
 use crate::base::cast::Cast;
 use crate::base::dtype::Dtype;
-use crate::ir::{Expr, Function, LoopKind, Param, ParamType, Primitive, Returns, Stmt, Value};
+use crate::ir::{Expr, Function, LoopKind, Param, ParamType, Returns, Stmt, Value};
 use crate::model::compute::KernelInstance;
 use crate::model::{ConvertSchedule, StorePolicy};
+use crate::passes;
 
 /// Requirement of every function that reads one buffer and writes another.
 pub(super) const NO_OVERLAP: &str = "The buffers must not overlap.";
@@ -363,7 +364,7 @@ impl<'a> Parts<'a> {
         if let Some(stores) = &choices.stores
             && stores.value == StorePolicy::Streaming
             && !nest.parts.is_empty()
-            && !past_caches(&body)
+            && !passes::streams(&body)
         {
             return Err(PlanError::Choice {
                 message: "there are no streaming stores here: the relayout transposes no block and copies no run".into(),
@@ -398,9 +399,9 @@ impl<'a> Parts<'a> {
         self.function
     }
 
-    pub(super) fn finish(mut self, mut body: Vec<Stmt>) -> Move {
-        join(&mut self.function.body, &mut body);
+    pub(super) fn finish(mut self, body: Vec<Stmt>) -> Move {
         self.function.body.extend(body);
+        passes::cpu_relayout(&mut self.function);
         let Self { nest, symbols, padding, .. } = self;
         Move { function: self.function, nest, symbols, padding }
     }
@@ -414,24 +415,6 @@ pub(super) fn place(context: &Context<'_>, names: &[String]) -> Expr {
     let mut args = context.symbol_args();
     args.extend(names.iter().map(|name| Expr::name(name)));
     Expr::call(&context.function("offset"), args)
-}
-
-/// True if a body contains a primitive that uses streaming stores for large transfers or on request.
-pub(crate) fn past_caches(body: &[Stmt]) -> bool {
-    let mut found = false;
-    for stmt in body {
-        stmt.walk(&mut |stmt| {
-            found |= matches!(
-                stmt,
-                Stmt::Primitive(
-                    Primitive::Transpose { .. }
-                        | Primitive::CopyRuns { .. }
-                        | Primitive::CastTranspose { .. }
-                )
-            );
-        });
-    }
-    found
 }
 
 /// Marks the loop at nesting depth `depth` as parallel; 0 is the outermost.

@@ -246,30 +246,6 @@ fn zero_runs(
     Ok(primitive.into())
 }
 
-/// Moves loops that zero padding runs from `prepared` into the loop of `body` over elements with the same variable and
-/// bounds: cache lines that contain elements and padding are then written while they are in cache.
-pub(super) fn join(prepared: &mut Vec<Stmt>, body: &mut [Stmt]) {
-    prepared.retain(|stmt| {
-        let Stmt::For { name, from, to, step, body: runs, .. } = stmt else { return true };
-        if !runs.iter().all(|stmt| matches!(stmt, Stmt::Primitive(Primitive::ZeroRuns { .. }))) {
-            return true;
-        }
-        let inside = body.iter_mut().find_map(|other| match other {
-            Stmt::For { name: n, from: f, to: t, step: s, body, .. }
-                if [n == name, f == from, t == to, s == step] == [true; 4] =>
-            {
-                Some(body)
-            }
-            _ => None,
-        });
-        let Some(inside) = inside else { return true };
-        let is_fence = |stmt: &Stmt| matches!(stmt, Stmt::Primitive(Primitive::Fence { .. }));
-        let place = inside.iter().position(is_fence).unwrap_or(inside.len());
-        inside.splice(place..place, runs.iter().cloned());
-        false
-    });
-}
-
 /// Serial loop `for (name = 0; name < to; name++)`.
 fn rounds(name: String, to: Expr, body: Vec<Stmt>) -> Stmt {
     Stmt::For { name, from: Expr::int(0), to, step: 1, kind: LoopKind::Serial, body }

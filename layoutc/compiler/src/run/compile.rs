@@ -152,6 +152,7 @@ impl<'a> Compiler<'a> {
             | Stmt::LetIndex { .. }
             | Stmt::Update { .. }
             | Stmt::Set { .. }
+            | Stmt::Single { .. }
             | Stmt::Return { .. } => return Err(RunError::Unsupported),
         }))
     }
@@ -169,15 +170,7 @@ impl<'a> Compiler<'a> {
             Primitive::CopyRuns { to, from, count, bytes, whole_bytes: _ } => {
                 Step::Runs(self.six([from, to], [count, bytes])?)
             }
-            Primitive::Transpose {
-                element_bytes,
-                to,
-                from,
-                rows,
-                columns,
-                whole_bytes: _,
-                blocks,
-            } => {
+            Primitive::Transpose { element_bytes, to, from, rows, columns, blocks, .. } => {
                 let mut block = self.six([from, to], [rows, columns])?;
                 let Some(blocks) = blocks else {
                     return Ok(Some(Step::Transpose { element_bytes: *element_bytes, block }));
@@ -212,6 +205,7 @@ impl<'a> Compiler<'a> {
             Primitive::Fence { .. } => return Ok(None),
             Primitive::CastRuns { .. }
             | Primitive::CastTranspose { .. }
+            | Primitive::StoreVector { .. }
             | Primitive::Zero { .. }
             | Primitive::ZeroRuns { .. }
             | Primitive::Barrier

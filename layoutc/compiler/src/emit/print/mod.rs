@@ -16,7 +16,6 @@ mod stmts;
 #[cfg(test)]
 mod tests;
 mod threads;
-mod vector;
 
 pub(in crate::emit) use self::binding::power_of_two;
 pub use self::define::define;

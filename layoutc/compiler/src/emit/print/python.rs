@@ -59,6 +59,7 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
             Stmt::LetElement { .. }
             | Stmt::Store { .. }
             | Stmt::StoreByte { .. }
+            | Stmt::StoreVector { .. }
             | Stmt::Copy { .. }
             | Stmt::CopyRuns { .. }
             | Stmt::Transpose { .. }

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use super::head::dialect_of;
 use super::moved::{element_of, moved};
 use super::numbers::{gathered, in_c};
-use super::vector::vector_store;
 use super::{Style, expr, python, write};
 use crate::emit::dialect::{Assert, Dialect};
 use crate::emit::syntax::{Among, Compare, Expr, Function, Number, Operand, Param, Stmt, Strided};
@@ -40,8 +39,8 @@ pub fn body(style: Style, function: &Function, depth: usize) -> String {
 
 fn written(dialect: &'static Dialect, params: &[Param], body: &[Stmt], depth: usize) -> String {
     let mut text = String::with_capacity(1024);
-    let (number, arrays) = (dialect.index, Vec::new());
-    Writer { dialect, params, number, arrays, text: &mut text }.stmts(body, depth);
+    let number = dialect.index;
+    Writer { dialect, params, number, text: &mut text }.stmts(body, depth);
     text
 }
 
@@ -51,8 +50,6 @@ pub(super) struct Writer<'a> {
     params: &'a [Param],
     /// Type of `Let` variables: the index type, or `int` in a loop over threads.
     pub(super) number: &'static str,
-    /// Names of the numeric (not boolean) arrays declared so far.
-    pub(super) arrays: Vec<&'a str>,
     text: &'a mut String,
 }
 
@@ -95,17 +92,7 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn stmts(&mut self, body: &'a [Stmt], depth: usize) {
-        let mut rest = body;
-        while let Some((stmt, after)) = rest.split_first() {
-            rest = after;
-            match after.first().and_then(|next| vector_store(stmt, next)) {
-                Some(store) if self.is_vector(&store) => {
-                    self.vector_store(&store, depth);
-                    rest = after.get(1..).unwrap_or_default();
-                }
-                _ => self.stmt(stmt, depth),
-            }
-        }
+        body.iter().for_each(|stmt| self.stmt(stmt, depth));
     }
 
     /// Prints a chain of `if`, `else if` and `else` from its condition on; the caller has indented the line.
@@ -207,7 +194,6 @@ impl<'a> Writer<'a> {
                 let ty = element::type_name(self.dialect, element, false);
                 let line = format!("{ty} {name}[{elements}];");
                 self.line(depth, &line);
-                self.arrays.extend(Some(name.as_str()).filter(|_| element != "bool"));
             }
             Stmt::DeclareBlock { name, memory, element, elements } => {
                 let ty = element::type_name(self.dialect, element, false);
@@ -260,6 +246,14 @@ impl<'a> Writer<'a> {
                     None => self.store(buffer, index, value, through.as_deref(), depth),
                 }
             }
+            Stmt::StoreVector { buffer, index, array, item, elements } => {
+                let elements = elements.to_string();
+                self.begin(depth, &[self.dialect.store_vector, "(", &elements, ", "]);
+                self.put_address(buffer, index);
+                self.put(&[", "]);
+                self.put_address(array, item);
+                self.put(&[");\n"]);
+            }
             Stmt::StoreByte { buffer, index, value } => {
                 self.begin(depth, &[buffer, "["]);
                 self.put_expr(index);
@@ -276,7 +270,7 @@ impl<'a> Writer<'a> {
                 let args = [count, bytes, whole_bytes];
                 self.call_on_blocks("copy_runs", &[(to, None), (from, None)], &args, depth);
             }
-            Stmt::Transpose { element_bytes, to, from, rows, columns, whole_bytes } => {
+            Stmt::Transpose { element_bytes, to, from, rows, columns, typical: _, whole_bytes } => {
                 let cached = if whole_bytes.is_near() { "_cached" } else { "" };
                 let function = format!("transpose_{element_bytes}{cached}");
                 let args = [rows, columns, whole_bytes];
@@ -291,6 +285,7 @@ impl<'a> Writer<'a> {
                 from_next,
                 rows,
                 columns,
+                typical: _,
                 count,
                 whole_bytes,
             } => {

@@ -2,9 +2,10 @@
 
 use super::{
     Among, Compare, Expr, Function, Gathering, Number, NumberOp, Operand, Param, ParamType,
-    Returns, Spelling, Stmt, Strided, WorkAxis,
+    Returns, Spelling, Stmt, Strided, TeamArray, WorkAxis,
 };
 use crate::ir;
+use crate::passes;
 
 #[expect(clippy::boxed_local, reason = "operands are boxed on both sides")]
 fn boxed<T, U: From<T>>(value: Box<T>) -> Box<U> {
@@ -177,22 +178,39 @@ impl From<ir::LaunchAxis> for WorkAxis {
     }
 }
 
-/// Statements of a body. An unrolled loop gets an `Unroll` directive before it, and a launch gets an `Unused` statement
-/// for each index that the body does not use.
+/// Statements of a body. An unrolled or worksharing loop gets a directive before it, and a launch gets an `Unused`
+/// statement for each index that the body does not use.
 pub fn stmts(body: Vec<ir::Stmt>) -> Vec<Stmt> {
     let unused = unused_indices(&body);
     let mut stmts = Vec::with_capacity(body.len());
     for stmt in body {
         let is_launch = matches!(stmt, ir::Stmt::Launch { .. });
-        if let ir::Stmt::For { kind: ir::LoopKind::Unrolled(rounds), .. } = stmt {
-            stmts.push(Stmt::Unroll { rounds });
+        stmts.extend(directive(&stmt));
+        match (stmts.last_mut(), stmt.into()) {
+            // Arrays that are declared together are exchanged together.
+            (Some(Stmt::TeamArrays { arrays }), Stmt::TeamArrays { arrays: more }) => {
+                arrays.extend(more);
+            }
+            (_, stmt) => stmts.push(stmt),
         }
-        stmts.push(stmt.into());
         if is_launch {
             stmts.extend(unused.iter().map(|name| Stmt::Unused { name: name.clone() }));
         }
     }
     stmts
+}
+
+/// Directive before a loop; `None` for any other statement.
+fn directive(stmt: &ir::Stmt) -> Option<Stmt> {
+    match stmt {
+        ir::Stmt::For { kind: ir::LoopKind::Unrolled(rounds), .. } => {
+            Some(Stmt::Unroll { rounds: *rounds })
+        }
+        ir::Stmt::For { kind: ir::LoopKind::Worksharing { waits }, .. } => {
+            Some(Stmt::ShareRounds { waits: *waits })
+        }
+        _ => None,
+    }
 }
 
 /// Launch indices that no statement after the launch uses.
@@ -233,6 +251,9 @@ impl From<ir::Stmt> for Stmt {
                 ir::Storage::Restrict { memory } => {
                     Self::DeclareBlock { name, memory, element, elements }
                 }
+                ir::Storage::Team { memory, common } => Self::TeamArrays {
+                    arrays: vec![TeamArray { name, memory, common, element, elements }],
+                },
             },
             From::Alias { name, buffer, element, written } => {
                 Self::Alias { name, buffer, element, written }
@@ -250,7 +271,10 @@ impl From<ir::Stmt> for Stmt {
                     ir::LoopKind::GridStride => share(Among::Groups, None),
                     ir::LoopKind::Block => share(Among::EachGroup, None),
                     ir::LoopKind::Thread { round } => share(Among::Items, round),
-                    ir::LoopKind::Serial | ir::LoopKind::Unrolled(_) | ir::LoopKind::Parallel => {
+                    ir::LoopKind::Serial
+                    | ir::LoopKind::Unrolled(_)
+                    | ir::LoopKind::Parallel
+                    | ir::LoopKind::Worksharing { .. } => {
                         let parallel = kind == ir::LoopKind::Parallel;
                         Self::For { name, from: from.into(), to, step, parallel, body }
                     }
@@ -275,6 +299,7 @@ impl From<ir::Stmt> for Stmt {
                 element: dtype.to_string(),
                 value: value.into(),
             },
+            From::Single { body } => Self::Single { body: stmts(body) },
             From::Primitive(primitive) => primitive.into(),
             From::Set { name, value } => Self::Set { name, value: value.into() },
             From::Return { value } => Self::Return { value: value.into() },
@@ -302,12 +327,36 @@ impl From<ir::Primitive> for Stmt {
                 bytes: bytes.into(),
                 whole_bytes: whole_bytes.into(),
             },
-            From::Transpose { element_bytes, to, from, rows, columns, whole_bytes, blocks } => {
+            From::StoreVector { to, to_index, from, from_index, elements } => Self::StoreVector {
+                buffer: to,
+                index: to_index.into(),
+                array: from,
+                item: from_index.into(),
+                elements,
+            },
+            From::Transpose {
+                element_bytes,
+                to,
+                from,
+                rows,
+                columns,
+                typical,
+                whole_bytes,
+                blocks,
+            } => {
                 let (to, from) = (to.into(), from.into());
                 let (rows, columns) = (rows.into(), columns.into());
                 let whole_bytes = whole_bytes.into();
                 match blocks.map(|blocks| *blocks) {
-                    None => Self::Transpose { element_bytes, to, from, rows, columns, whole_bytes },
+                    None => Self::Transpose {
+                        element_bytes,
+                        to,
+                        from,
+                        rows,
+                        columns,
+                        typical,
+                        whole_bytes,
+                    },
                     Some(ir::Blocks { count, to_step, from_step, from_next }) => Self::Transposes {
                         element_bytes,
                         to,
@@ -317,6 +366,7 @@ impl From<ir::Primitive> for Stmt {
                         from_next: from_next.into(),
                         rows,
                         columns,
+                        typical,
                         count: count.into(),
                         whole_bytes,
                     },
@@ -396,9 +446,16 @@ impl From<ir::Returns> for Returns {
 /// Converts a function, with an `Unused` statement for each parameter that its body does not use.
 impl From<ir::Function> for Function {
     fn from(function: ir::Function) -> Self {
-        debug_assert_eq!(ir::verify(&function), Ok(()), "{function:#?}");
+        debug_assert_eq!(ir::verify(&function), Ok(()), "{function}");
+        let vector_versions = passes::has_vector_versions(&function);
+        let is_shared = |stmt: &ir::Stmt| match stmt {
+            ir::Stmt::Single { .. } => true,
+            ir::Stmt::For { kind, .. } => matches!(kind, ir::LoopKind::Worksharing { .. }),
+            _ => false,
+        };
+        let in_region = function.body.iter().any(|stmt| stmt.any(is_shared));
         let ir::Function { name, doc, returns, params, body } = function;
-        let (returns, params) = (returns.into(), all(params));
-        Self { name, doc, returns, params, body: stmts(body) }.with_unused()
+        let (returns, params, body) = (returns.into(), all(params), stmts(body));
+        Self { name, doc, returns, params, body, vector_versions, in_region }.with_unused()
     }
 }

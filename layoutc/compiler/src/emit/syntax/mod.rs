@@ -108,6 +108,10 @@ pub struct Function {
     pub params: Vec<Param>,
     /// Statements, in order.
     pub body: Vec<Stmt>,
+    /// True if the function is a relayout that is compiled once for each vector length, with its primitives inlined.
+    pub vector_versions: bool,
+    /// True if a parallel region encloses the call of the function.
+    pub in_region: bool,
 }
 
 impl Function {

@@ -221,6 +221,19 @@ pub enum Stmt {
         /// Function that stores an element which shares bytes with others; `null` for a plain store.
         through: Option<String>,
     },
+    /// Copy of adjacent elements of a private array to adjacent elements of a buffer, by one vector store.
+    StoreVector {
+        /// Identifier of the buffer.
+        buffer: String,
+        /// Index of the first element in the buffer, in elements.
+        index: Expr,
+        /// Identifier of the array.
+        array: String,
+        /// Index of the first element in the array, in elements.
+        item: Expr,
+        /// Number of elements: 2, 4, 8 or 16.
+        elements: i64,
+    },
     /// Store of one byte that holds several packed elements.
     StoreByte {
         /// Identifier of the buffer.
@@ -256,6 +269,8 @@ pub enum Stmt {
         rows: Expr,
         /// Number of columns; 0 or less transposes nothing.
         columns: Expr,
+        /// Numbers of rows and columns in most calls; `null` if unknown.
+        typical: [Option<u32>; 2],
         /// Bytes that the whole relayout writes, as in `copy_runs`.
         whole_bytes: Expr,
     },
@@ -278,6 +293,8 @@ pub enum Stmt {
         rows: Expr,
         /// Number of columns of a block; 0 or less transposes nothing.
         columns: Expr,
+        /// Numbers of rows and columns of a block in most calls; `null` if unknown.
+        typical: [Option<u32>; 2],
         /// Number of blocks; 0 or less transposes nothing.
         count: Expr,
         /// Bytes that the whole relayout writes, as in `copy_runs`.
@@ -542,18 +559,22 @@ impl Stmt {
                 name(buffer);
                 index.visit(visit);
             }
+            Self::StoreVector { buffer, index, array, item, elements: _ } => {
+                name(buffer);
+                name(array);
+                [index, item].iter().for_each(|expr| expr.visit(visit));
+            }
             Self::Copy { to, to_index, from, from_index, bytes } => {
                 name(to);
                 name(from);
                 [to_index, from_index, bytes].iter().for_each(|expr| expr.visit(visit));
             }
-            Self::Transpose { element_bytes: _, to, from, rows, columns, whole_bytes } => {
+            Self::Transpose { to, from, rows, columns, whole_bytes, .. } => {
                 to.visit(visit, name);
                 from.visit(visit, name);
                 [rows, columns, whole_bytes].iter().for_each(|expr| expr.visit(visit));
             }
             Self::Transposes {
-                element_bytes: _,
                 to,
                 to_step,
                 from,
@@ -563,6 +584,7 @@ impl Stmt {
                 columns,
                 count,
                 whole_bytes,
+                ..
             } => {
                 to.visit(visit, name);
                 from.visit(visit, name);

@@ -1,7 +1,7 @@
 //! Bounds and strides of the statement inside all loops that copies a tile.
 
 use super::super::lower::{PlanError, add, literal, lower, multiply};
-use super::super::transfer::Transfer;
+use super::super::transfer::{Cut, Transfer};
 use super::schedule::Inner;
 use super::{Algebra, Buffer, Moves, Writer, fold};
 use crate::ir::{Blocks, Expr, Primitive, Stmt, Strided};
@@ -76,6 +76,7 @@ impl Writer<'_, '_> {
         let cuts = [rows, columns].map(|k| self.transfer.cuts.get(k).cloned());
         let [Some(row), Some(column)] = cuts else { return Ok(Vec::new()) };
         let mut body = Vec::new();
+        let typical = [(rows, &row), (columns, &column)].map(|(k, cut)| self.typical(k, cut));
         let (row_start, row_count) = self.span(&mut body, rows)?;
         let (column_start, column_count) = self.span(&mut body, columns)?;
         let from = self.at(from, &row_start, &row.from_stride)?;
@@ -92,6 +93,7 @@ impl Writer<'_, '_> {
                 from,
                 rows,
                 columns,
+                typical,
                 whole_bytes,
                 blocks: None,
             },
@@ -182,6 +184,14 @@ impl Writer<'_, '_> {
             && !self.transfer.is_guarded(cut.chain, self.symbols);
         let count = if whole { Expr::int(size) } else { left.min(Expr::int(size)) };
         Ok((start, count))
+    }
+
+    /// Number of values of digit `k` in most iterations of the loops around: the size of its blocks, or its extent.
+    /// `None` if the extent depends on symbols.
+    fn typical(&self, k: usize, cut: &Cut) -> Option<u32> {
+        let block = self.blocks.iter().find(|(blocked, ..)| *blocked == k);
+        let size = block.map(|(.., size)| i128::from(*size)).or(cut.extent.as_const())?;
+        u32::try_from(size).ok()
     }
 
     /// `offset + start * stride`, in elements.

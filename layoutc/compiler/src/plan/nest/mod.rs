@@ -18,18 +18,12 @@ use super::names::Namer;
 use super::transfer::{Cut, Transfer};
 use crate::base::cast::Cast;
 use crate::base::dtype::byte_group;
-use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Value};
+use crate::ir::{Compare, Expr, LoopKind, Stmt, Value};
 
 use self::schedule::{Inner, Level, Schedule};
 use self::split::split;
 use crate::machine::CPU;
 use crate::model::{ConvertSchedule, StorePolicy};
-
-/// True if `whole_bytes` is a constant of at most the size of an L2 cache; false for -1, which forces streaming stores.
-#[must_use]
-pub fn is_near(whole_bytes: &Expr) -> bool {
-    matches!(whole_bytes, Expr::Int { value } if (0..=CPU.l2_bytes).contains(value))
-}
 
 /// Source or destination buffer of a loop nest.
 #[derive(Debug, Clone)]
@@ -179,35 +173,9 @@ pub fn write(
         };
         let from_offset = lower(&transfer.from_constant, scope)?;
         let to_offset = lower(&transfer.to_constant, scope)?;
-        let mut part = writer.level(&schedule.levels, from_offset, to_offset)?;
-        if parallel.is_none() {
-            fence(&mut part, &nest.whole_bytes);
-        }
-        body.extend(part);
+        body.extend(writer.level(&schedule.levels, from_offset, to_offset)?);
     }
     Ok(body)
-}
-
-/// Appends a fence to `body` if it calls a primitive that may use streaming stores. The body of a parallel loop has a
-/// fence of its own, because a fence orders only the stores of its thread.
-fn fence(body: &mut Vec<Stmt>, whole_bytes: &Expr) {
-    let mut streams = false;
-    for stmt in &*body {
-        stmt.walk(&mut |stmt| {
-            streams |= match stmt {
-                Stmt::Primitive(Primitive::Transpose { whole_bytes, blocks: None, .. }) => {
-                    !is_near(whole_bytes)
-                }
-                // A widening conversion transposes into a buffer, with cached stores only.
-                Stmt::Primitive(Primitive::CastTranspose { cast, .. }) => !cast.widens(),
-                Stmt::Primitive(Primitive::Transpose { .. } | Primitive::CopyRuns { .. }) => true,
-                _ => false,
-            };
-        });
-    }
-    if streams {
-        body.push(Primitive::Fence { whole_bytes: whole_bytes.clone() }.into());
-    }
 }
 
 /// Kind of a loop: parallel or serial.
@@ -264,13 +232,9 @@ impl Writer<'_, '_> {
                 let name = self.namer.name(&format!("{}_block", cut.name));
                 self.blocks.push((*digit, name.clone(), *size));
                 let until = lower(&cut.extent, self.scope)?;
-                let mut body = self.level(rest, from, to)?;
-                let parallel = self.parallel == Some(*level);
-                if parallel {
-                    fence(&mut body, &self.whole_bytes);
-                }
+                let body = self.level(rest, from, to)?;
                 let from = Expr::int(0);
-                let kind = kind(parallel);
+                let kind = kind(self.parallel == Some(*level));
                 Ok(vec![Stmt::For { name, from, to: until, step: *size, kind, body }])
             }
             Some((Level::Digit(k), rest)) => self.digit(*k, rest, from, to),
@@ -300,8 +264,7 @@ impl Writer<'_, '_> {
         }
         let from = self.advance(from, &name, &cut.from_stride)?;
         let to = self.advance(to, &name, &cut.to_stride)?;
-        let parallel = self.parallel == Some(Level::Digit(k));
-        let mut body = if innermost {
+        let body = if innermost {
             vec![self.store(from, to)]
         } else {
             let (from_let, from) = self.partial(&self.from.partial.clone(), from);
@@ -311,10 +274,7 @@ impl Writer<'_, '_> {
             body.extend(self.level(rest, from, to)?);
             body
         };
-        if parallel {
-            fence(&mut body, &self.whole_bytes);
-        }
-        let kind = kind(parallel);
+        let kind = kind(self.parallel == Some(Level::Digit(k)));
         before.push(Stmt::For { name, from: low, to: high, step: 1, kind, body });
         Ok(before)
     }

@@ -10,6 +10,7 @@ use crate::ir::Expr as Tree;
 use crate::machine::CPU;
 use crate::model::layout_names;
 use crate::model::{Manifest, Tensor, View};
+use crate::passes;
 use crate::plan::cores::Cores;
 use crate::plan::nest::schedule::{Inner, Level};
 use crate::plan::nest::{Moves, Nest, Part, Ways};
@@ -164,7 +165,7 @@ impl RelayoutReport {
     /// streaming.
     fn stores(&self, nest: &Nest) -> &'static str {
         match nest.whole_bytes {
-            _ if !plan::past_caches(&self.moved.function.body) => "cached",
+            _ if !passes::streams(&self.moved.function.body) => "cached",
             Tree::Int { value: ..0 } => "streaming",
             Tree::Int { value } if value <= CPU.stream_bytes => "cached",
             Tree::Min { .. } => "cached",

@@ -1,14 +1,17 @@
 //! Passes keep what a function computes: random functions before and after each pass, by an interpreter of the IR.
 
-use std::collections::BTreeMap;
+mod dumps;
+mod region;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use layoutc_testing::Random;
 
 use super::{Ranges, dead_code, hoist, partition, simplify, unroll_budget};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{
-    Compare, Expr, Function, LoopKind, Param, ParamType, Primitive, Returns, Stmt, Update, Value,
-    ValueOp, verify,
+    Compare, Expr, Function, LoopKind, Param, ParamType, Primitive, Returns, Stmt, Storage, Update,
+    Value, ValueOp, verify,
 };
 
 const F64: Dtype = Dtype { scalar: Scalar::F64, lanes: 1 };
@@ -19,9 +22,16 @@ const F64: Dtype = Dtype { scalar: Scalar::F64, lanes: 1 };
 struct Machine {
     names: Vec<(String, i128)>,
     variables: Vec<(String, f64)>,
-    memory: BTreeMap<(String, i128), f64>,
+    memory: Memory,
     writes: Vec<(String, i128, u64)>,
+    /// Elements of arrays that are private to the thread.
+    private: Memory,
+    /// Names of the arrays that the threads of a parallel region share; their elements are in `memory`.
+    shared: BTreeSet<String>,
 }
+
+/// Elements by the name of their buffer or array, and index.
+type Memory = BTreeMap<(String, i128), f64>;
 
 impl Machine {
     fn run(function: &Function, symbols: &[(&str, i128)]) -> Vec<(String, i128, u64)> {
@@ -69,6 +79,32 @@ impl Machine {
                 let before = self.read(buffer, index);
                 self.write(buffer, index, before + value);
             }
+            Stmt::Allocate { name, elements, storage, .. } => {
+                if matches!(storage, Storage::Team { .. }) {
+                    self.shared.insert(name.clone());
+                }
+                for k in 0..i128::from(*elements) {
+                    self.items(name).insert((name.clone(), k), 0.0);
+                }
+            }
+            Stmt::Update { into: Value::Item { array, index }, how, value, .. } => {
+                assert_eq!(*how, Update::Sum);
+                let (index, value) = (self.index(index), self.value(value));
+                *self.items(array).get_mut(&(array.clone(), index)).unwrap() += value;
+            }
+            Stmt::Primitive(Primitive::StoreVector {
+                to,
+                to_index,
+                from,
+                from_index,
+                elements,
+            }) => {
+                let [to_index, from_index] = [to_index, from_index].map(|expr| self.index(expr));
+                for k in 0..i128::from(*elements) {
+                    let value = self.items(from)[&(from.clone(), from_index + k)];
+                    self.write(to, to_index + k, value);
+                }
+            }
             Stmt::Variable { name, value, .. } => {
                 let value = self.value(value);
                 self.variables.push((name.clone(), value));
@@ -82,6 +118,11 @@ impl Machine {
             Stmt::Comment { .. } => {}
             other => panic!("the generator does not make {other}"),
         }
+    }
+
+    /// Elements of all arrays of the kind of `array`: private or shared.
+    fn items(&mut self, array: &str) -> &mut Memory {
+        if self.shared.contains(array) { &mut self.memory } else { &mut self.private }
     }
 
     fn write(&mut self, buffer: &str, index: i128, value: f64) {
@@ -139,6 +180,10 @@ impl Machine {
         match value {
             Value::Constant { bits, .. } => f64::from_bits(*bits),
             Value::Load { buffer, index, .. } => self.read(buffer, self.index(index)),
+            Value::Item { array, index } => {
+                let held = if self.shared.contains(array) { &self.memory } else { &self.private };
+                held[&(array.clone(), self.index(index))]
+            }
             Value::Name { name } => {
                 let found = self.variables.iter().rev().find(|(known, _)| known == name);
                 found.unwrap_or_else(|| panic!("`{name}` is not declared")).1
@@ -341,52 +386,4 @@ fn passes_keep_the_writes_of_random_functions() {
             }
         }
     }
-}
-
-/// Dump of a function after the passes of a kernel.
-fn after_passes(body: Vec<Stmt>) -> String {
-    let (name, doc, params) = ("f".to_owned(), Vec::new(), Vec::new());
-    let mut function = Function { name, doc, returns: Returns::Nothing, params, body };
-    super::gpu_kernel(&mut function, &Ranges::default());
-    function.to_string()
-}
-
-#[test]
-fn partial_tile_becomes_a_remainder_loop() {
-    let step = |name: &str, to, kind, body| Stmt::For {
-        name: name.to_owned(),
-        from: Expr::int(0),
-        to,
-        step: 1,
-        kind,
-        body,
-    };
-    let offset = Expr::Mul { args: vec![Expr::name("o"), Expr::int(16)] };
-    let rest = Expr::Add { args: vec![Expr::int(24), Expr::Neg { a: Box::new(offset.clone()) }] };
-    let end = Stmt::Let { name: "end".to_owned(), value: Expr::int(16).min(rest) };
-    let index = Expr::Add { args: vec![offset, Expr::name("i")] };
-    let value = Value::Constant { dtype: F64, bits: 0 };
-    let store = Stmt::Store { buffer: "b".to_owned(), index, value, through: None };
-    let inner = step("i", Expr::name("end"), LoopKind::Unrolled(16), vec![store]);
-    let outer = step("o", Expr::int(2), LoopKind::Serial, vec![end, inner]);
-    assert_eq!(
-        after_passes(vec![outer]),
-        "f() -> Nothing\n  \
-         for i in 0..16 unrolled 16\n    b[i] = f64 0x0\n  \
-         for i in 0..8 unrolled 16\n    b[(16 + i)] = f64 0x0\n"
-    );
-}
-
-#[test]
-fn loop_with_a_barrier_is_not_partitioned() {
-    let condition = Expr::compare(Compare::Lt, Expr::name("k"), Expr::int(2));
-    let body = vec![Primitive::Barrier.into()];
-    let next = Stmt::If { condition, likely: false, body, otherwise: Vec::new() };
-    let name = "k".to_owned();
-    let (from, to, kind, body) = (Expr::int(0), Expr::int(3), LoopKind::Serial, vec![next]);
-    let staged = Stmt::For { name, from, to, step: 1, kind, body };
-    assert_eq!(
-        after_passes(vec![staged]),
-        "f() -> Nothing\n  for k in 0..3\n    if k < 2\n      barrier\n"
-    );
 }

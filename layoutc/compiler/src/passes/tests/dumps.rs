@@ -1,0 +1,195 @@
+//! Dumps of functions after passes.
+
+use super::F64;
+use crate::ir::{
+    Compare, Expr, Function, LoopKind, Primitive, Returns, Stmt, Storage, Strided, Update, Value,
+};
+use crate::passes::{Ranges, fences, gpu_kernel, openmp, vector_stores, zeroing};
+
+/// Dump of a function with this body after a pass.
+fn after(body: Vec<Stmt>, pass: impl Fn(&mut Function)) -> String {
+    let (name, doc, params) = ("f".to_owned(), Vec::new(), Vec::new());
+    let mut function = Function { name, doc, returns: Returns::Nothing, params, body };
+    pass(&mut function);
+    function.to_string()
+}
+
+/// Loop `for name in 0..to` of a kind.
+fn counted(name: &str, to: i64, kind: LoopKind, body: Vec<Stmt>) -> Stmt {
+    let (name, from, to) = (name.to_owned(), Expr::int(0), Expr::int(to));
+    Stmt::For { name, from, to, step: 1, kind, body }
+}
+
+fn zero() -> Value {
+    Value::Constant { dtype: F64, bits: 0 }
+}
+
+/// Starts of runs in a buffer.
+fn runs(buffer: &str, index: Expr) -> Strided {
+    Strided { buffer: buffer.to_owned(), index, stride: Expr::int(64) }
+}
+
+fn copy_runs() -> Stmt {
+    let (to, from) = (runs("b", Expr::name("i")), runs("a", Expr::name("i")));
+    let [count, bytes, whole_bytes] = [4, 64, 1 << 30].map(Expr::int);
+    Primitive::CopyRuns { to, from, count, bytes, whole_bytes }.into()
+}
+
+fn zero_runs() -> Stmt {
+    let (count, bytes) = (Expr::int(2), Expr::int(16));
+    Primitive::ZeroRuns { to: runs("b", Expr::name("i")), count, bytes }.into()
+}
+
+#[test]
+fn padding_is_zeroed_beside_its_elements() {
+    let body = vec![
+        counted("i", 8, LoopKind::Serial, vec![zero_runs()]),
+        counted("j", 8, LoopKind::Serial, vec![zero_runs()]),
+        counted("i", 8, LoopKind::Serial, vec![copy_runs()]),
+    ];
+    assert_eq!(
+        after(body, zeroing),
+        "f() -> Nothing\n  \
+         for j in 0..8\n    zero_runs b[i] by 64 bytes, 2 x 16 bytes\n  \
+         for i in 0..8\n    copy_runs b[i] by 64 bytes, a[i] by 64 bytes, 4 x 64 bytes\n    \
+         zero_runs b[i] by 64 bytes, 2 x 16 bytes\n"
+    );
+}
+
+#[test]
+fn each_thread_orders_its_own_streaming_stores() {
+    let body = vec![
+        counted("i", 8, LoopKind::Parallel, vec![copy_runs()]),
+        counted("i", 8, LoopKind::Serial, vec![copy_runs()]),
+        counted("i", 8, LoopKind::Parallel, vec![zero_runs()]),
+    ];
+    assert_eq!(
+        after(body, fences),
+        "f() -> Nothing\n  \
+         for i in 0..8 parallel\n    copy_runs b[i] by 64 bytes, a[i] by 64 bytes, 4 x 64 bytes\n    \
+         fence\n  \
+         for i in 0..8\n    copy_runs b[i] by 64 bytes, a[i] by 64 bytes, 4 x 64 bytes\n  \
+         for i in 0..8 parallel\n    zero_runs b[i] by 64 bytes, 2 x 16 bytes\n  \
+         fence\n"
+    );
+}
+
+#[test]
+fn unrolled_copy_of_an_array_is_a_vector_store() {
+    let allocate = |name: &str, element: &str| Stmt::Allocate {
+        name: name.to_owned(),
+        element: element.to_owned(),
+        elements: 16,
+        storage: Storage::Private,
+    };
+    let store = |array: &str, index: Expr| Stmt::Store {
+        buffer: "b".to_owned(),
+        index,
+        value: Value::Item { array: array.to_owned(), index: Expr::name("l") },
+        through: None,
+    };
+    let at = |factor| {
+        let scaled = Expr::Mul { args: vec![Expr::name("l"), Expr::int(factor)] };
+        Expr::Add {
+            args: vec![Expr::name("i"), if factor == 1 { Expr::name("l") } else { scaled }],
+        }
+    };
+    let copied = |array: &str, factor| {
+        counted("l", 8, LoopKind::Unrolled(8), vec![store(array, at(factor))])
+    };
+    let body = vec![
+        allocate("sum", "f32"),
+        allocate("flag", "bool"),
+        counted(
+            "i",
+            3,
+            LoopKind::Serial,
+            vec![copied("sum", 1), copied("sum", 2), copied("flag", 1)],
+        ),
+    ];
+    assert_eq!(
+        after(body, vector_stores),
+        "f() -> Nothing\n  allocate private sum: f32[16]\n  allocate private flag: bool[16]\n  \
+         for i in 0..3\n    store_vector b[i], sum[0], 8\n    \
+         for l in 0..8 unrolled 8\n      b[(i + (l * 2))] = sum[l]\n    \
+         for l in 0..8 unrolled 8\n      b[(i + l)] = flag[l]\n"
+    );
+}
+
+#[test]
+fn threads_share_arrays_and_one_of_them_runs_serial_code() {
+    let allocate = Stmt::Allocate {
+        name: "t".to_owned(),
+        element: "f64".to_owned(),
+        elements: 8,
+        storage: Storage::Private,
+    };
+    let item = || Value::Item { array: "t".to_owned(), index: Expr::name("i") };
+    let sum = Stmt::Update { into: item(), how: Update::Sum, dtype: F64, value: zero() };
+    let store = |value| Stmt::Store {
+        buffer: "b".to_owned(),
+        index: Expr::name("i"),
+        value,
+        through: None,
+    };
+    let total = Stmt::Variable { name: "s".to_owned(), dtype: F64, value: zero() };
+    let body = vec![
+        allocate,
+        counted("i", 8, LoopKind::Parallel, vec![sum]),
+        total,
+        counted("i", 8, LoopKind::Serial, vec![store(Value::name("s"))]),
+        counted("i", 8, LoopKind::Parallel, vec![store(item())]),
+    ];
+    assert_eq!(
+        after(body, |function| openmp(&mut [function], &|_| false)),
+        "f() -> Nothing\n  allocate team t: f64[8]\n  \
+         for i in 0..8 worksharing\n    t[i] += f64 0x0\n  \
+         single\n    var s: f64 = f64 0x0\n    for i in 0..8\n      b[i] = s\n  \
+         for i in 0..8 worksharing\n    b[i] = t[i]\n"
+    );
+}
+
+/// Dump of a function after the passes of a kernel.
+fn after_passes(body: Vec<Stmt>) -> String {
+    after(body, |function| gpu_kernel(function, &Ranges::default()))
+}
+
+#[test]
+fn partial_tile_becomes_a_remainder_loop() {
+    let step = |name: &str, to, kind, body| Stmt::For {
+        name: name.to_owned(),
+        from: Expr::int(0),
+        to,
+        step: 1,
+        kind,
+        body,
+    };
+    let offset = Expr::Mul { args: vec![Expr::name("o"), Expr::int(16)] };
+    let rest = Expr::Add { args: vec![Expr::int(24), Expr::Neg { a: Box::new(offset.clone()) }] };
+    let end = Stmt::Let { name: "end".to_owned(), value: Expr::int(16).min(rest) };
+    let index = Expr::Add { args: vec![offset, Expr::name("i")] };
+    let value = Value::Constant { dtype: F64, bits: 0 };
+    let store = Stmt::Store { buffer: "b".to_owned(), index, value, through: None };
+    let inner = step("i", Expr::name("end"), LoopKind::Unrolled(16), vec![store]);
+    let outer = step("o", Expr::int(2), LoopKind::Serial, vec![end, inner]);
+    assert_eq!(
+        after_passes(vec![outer]),
+        "f() -> Nothing\n  \
+         for i in 0..16 unrolled 16\n    b[i] = f64 0x0\n  \
+         for i in 0..8 unrolled 16\n    b[(16 + i)] = f64 0x0\n"
+    );
+}
+
+#[test]
+fn loop_with_a_barrier_is_not_partitioned() {
+    let condition = Expr::compare(Compare::Lt, Expr::name("k"), Expr::int(2));
+    let body = vec![Primitive::Barrier.into()];
+    let next = Stmt::If { condition, likely: false, body, otherwise: Vec::new() };
+    let name = "k".to_owned();
+    let (from, to, kind, body) = (Expr::int(0), Expr::int(3), LoopKind::Serial, vec![next]);
+    let staged = Stmt::For { name, from, to, step: 1, kind, body };
+    assert_eq!(
+        after_passes(vec![staged]),
+        "f() -> Nothing\n  for k in 0..3\n    if k < 2\n      barrier\n"
+    );
+}
