@@ -239,12 +239,21 @@ impl Simplifier {
                     Some(if value == absorbs { holds(absorbs) } else { (**other).clone() })
                 })
             }
+            Value::Binary { op: ValueOp::Multiply, dtype, a, b } => [(a, b), (b, a)]
+                .into_iter()
+                .find_map(|(one, other)| self.is_one(*dtype, one).then(|| (**other).clone())),
             Value::Binary { op, dtype, a, b } => self.compared(*op, *dtype, a, b).map(holds),
             _ => None,
         };
         if let Some(simple) = simple {
             *number = simple;
         }
+    }
+
+    /// True for the constant 1 of the type `dtype`.
+    fn is_one(&self, dtype: Dtype, number: &Value) -> bool {
+        let float = float(number).map(f64::to_bits) == Some(1.0_f64.to_bits());
+        float || self.integer(dtype, number) == Some([1, 1])
     }
 
     /// Truth of a comparison of two values of type `dtype`; `None` if it is not known.
