@@ -9,6 +9,7 @@ mod index_width;
 mod openmp;
 mod partition;
 mod ranges;
+mod scalars;
 mod simplify;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ pub use self::index_width::index_width;
 pub use self::openmp::{has_vector_versions, openmp};
 pub use self::partition::partition;
 pub use self::ranges::Ranges;
+pub use self::scalars::scalars;
 pub use self::simplify::simplify;
 pub use self::unroll_budget::unroll_budget;
 pub use self::vector_stores::vector_stores;
@@ -49,6 +51,7 @@ pub fn cpu_relayout(function: &mut Function) {
 /// function's parameters.
 pub fn gpu_kernel(function: &mut Function, ranges: &Ranges) {
     simplify(function, ranges);
+    scalars(function);
     partition(function, ranges);
     dead_code(function);
     unroll_budget(function);

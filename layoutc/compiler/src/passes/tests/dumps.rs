@@ -4,7 +4,7 @@ use super::F64;
 use crate::ir::{
     Compare, Expr, Function, LoopKind, Primitive, Returns, Stmt, Storage, Strided, Update, Value,
 };
-use crate::passes::{Ranges, fences, gpu_kernel, openmp, vector_stores, zeroing};
+use crate::passes::{Ranges, fences, gpu_kernel, openmp, scalars, vector_stores, zeroing};
 
 /// Dump of a function with this body after a pass.
 fn after(body: Vec<Stmt>, pass: impl Fn(&mut Function)) -> String {
@@ -113,6 +113,41 @@ fn unrolled_copy_of_an_array_is_a_vector_store() {
          for i in 0..3\n    store_vector b[i], sum[0], 8\n    \
          for l in 0..8 unrolled 8\n      b[(i + (l * 2))] = sum[l]\n    \
          for l in 0..8 unrolled 8\n      b[(i + l)] = flag[l]\n"
+    );
+}
+
+#[test]
+fn arrays_of_one_element_are_variables() {
+    let allocate = |name: &str| Stmt::Allocate {
+        name: name.to_owned(),
+        element: "f64".to_owned(),
+        elements: 1,
+        storage: Storage::Private,
+    };
+    let element =
+        |name: &str| Value::Load { buffer: name.to_owned(), index: Expr::int(0), through: None };
+    let store = |name: &str, value| Stmt::Store {
+        buffer: name.to_owned(),
+        index: Expr::int(0),
+        value,
+        through: None,
+    };
+    let body = vec![
+        allocate("s"),
+        allocate("unset"),
+        allocate("team"),
+        store("s", zero()),
+        counted("i", 4, LoopKind::Serial, vec![store("s", element("s")), store("unset", zero())]),
+        store("team", element("s")),
+        counted("j", 4, LoopKind::Parallel, vec![store("b", element("team"))]),
+    ];
+    assert_eq!(
+        after(body, scalars),
+        "f() -> Nothing\n  allocate private unset: f64[1]\n  allocate private team: f64[1]\n  \
+         var s: f64 = f64 0x0\n  \
+         for i in 0..4\n    s = s\n    unset[0] = f64 0x0\n  \
+         team[0] = s\n  \
+         for j in 0..4 parallel\n    b[0] = team[0]\n"
     );
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use layoutc_testing::Random;
 
-use super::{Ranges, dead_code, hoist, partition, simplify, unroll_budget};
+use super::{Ranges, dead_code, hoist, partition, scalars, simplify, unroll_budget};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{
     Compare, Expr, Function, LoopKind, Param, ParamType, Primitive, Returns, Stmt, Storage, Update,
@@ -71,7 +71,15 @@ impl Machine {
             }
             Stmt::Store { buffer, index, value, .. } => {
                 let (index, value) = (self.index(index), self.value(value));
-                self.write(buffer, index, value);
+                match self.private.get_mut(&(buffer.clone(), index)) {
+                    Some(element) => *element = value,
+                    None => self.write(buffer, index, value),
+                }
+            }
+            Stmt::Update { into: Value::Name { name }, how: Update::Set, value, .. } => {
+                let value = self.value(value);
+                let known = self.variables.iter_mut().rev().find(|(known, _)| known == name);
+                known.unwrap_or_else(|| panic!("`{name}` is not declared")).1 = value;
             }
             Stmt::Update { into: Value::Load { buffer, index, .. }, how, value, .. } => {
                 assert_eq!(*how, Update::Sum);
@@ -179,7 +187,11 @@ impl Machine {
     fn value(&self, value: &Value) -> f64 {
         match value {
             Value::Constant { bits, .. } => f64::from_bits(*bits),
-            Value::Load { buffer, index, .. } => self.read(buffer, self.index(index)),
+            Value::Load { buffer, index, .. } => {
+                let index = self.index(index);
+                let private = self.private.get(&(buffer.clone(), index)).copied();
+                private.unwrap_or_else(|| self.read(buffer, index))
+            }
             Value::Item { array, index } => {
                 let held = if self.shared.contains(array) { &self.memory } else { &self.private };
                 held[&(array.clone(), self.index(index))]
@@ -205,13 +217,15 @@ struct Generator {
     random: Random,
     names: Vec<String>,
     variables: Vec<String>,
+    /// Arrays of one element.
+    cells: Vec<String>,
     made: usize,
 }
 
 impl Generator {
     fn new(seed: u64) -> Self {
         let random = Random::new(seed);
-        Self { random, names: Vec::new(), variables: Vec::new(), made: 0 }
+        Self { random, names: Vec::new(), variables: Vec::new(), cells: Vec::new(), made: 0 }
     }
 
     fn function(&mut self) -> Function {
@@ -227,11 +241,12 @@ impl Generator {
     }
 
     fn body(&mut self, depth: usize) -> Vec<Stmt> {
-        let (names, variables) = (self.names.len(), self.variables.len());
+        let (names, variables, cells) = (self.names.len(), self.variables.len(), self.cells.len());
         let count = self.random.between(1_usize, 4);
         let body = (0..count).map(|_| self.stmt(depth)).collect();
         self.names.truncate(names);
         self.variables.truncate(variables);
+        self.cells.truncate(cells);
         body
     }
 
@@ -241,7 +256,17 @@ impl Generator {
     }
 
     fn stmt(&mut self, depth: usize) -> Stmt {
-        match self.random.below(8_usize) {
+        match self.random.below(10_usize) {
+            8 => {
+                let (name, element) = (self.name(), "f64".to_owned());
+                self.cells.push(name.clone());
+                Stmt::Allocate { name, element, elements: 1, storage: Storage::Private }
+            }
+            9 if !self.cells.is_empty() => {
+                let (buffer, index) =
+                    (self.random.pick::<String>(&self.cells).clone(), Expr::int(0));
+                Stmt::Store { buffer, index, value: self.value(2), through: None }
+            }
             0 => {
                 let (value, name) = (self.index(2), self.name());
                 self.names.push(name.clone());
@@ -333,6 +358,11 @@ impl Generator {
             0 if !self.variables.is_empty() && self.random.one_in(2) => {
                 Value::name(self.random.pick::<String>(&self.variables))
             }
+            0 if !self.cells.is_empty() && self.random.one_in(2) => {
+                let (buffer, index) =
+                    (self.random.pick::<String>(&self.cells).clone(), Expr::int(0));
+                Value::Load { buffer, index, through: None }
+            }
             0 => Value::Constant { dtype: F64, bits: 2.5_f64.to_bits() },
             1 => {
                 let buffer = if self.random.one_in(2) { "a" } else { "b" };
@@ -357,9 +387,10 @@ type Pass<'a> = (&'a str, &'a dyn Fn(&mut Function));
 #[test]
 fn passes_keep_the_writes_of_random_functions() {
     let ranges = Ranges::new([("n".to_owned(), [1, 20])]);
-    let passes: [Pass<'_>; 6] = [
+    let passes: [Pass<'_>; 7] = [
         ("simplify", &|function| simplify(function, &ranges)),
         ("partition", &|function| partition(function, &ranges)),
+        ("scalars", &scalars),
         ("dead_code", &dead_code),
         ("unroll_budget", &unroll_budget),
         ("hoist", &|function| {

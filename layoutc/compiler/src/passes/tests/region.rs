@@ -115,9 +115,10 @@ impl Generator {
         for _ in 0..generator.random.below(3_usize) {
             let name = generator.name("t");
             generator.arrays.push(name.clone());
-            let storage = match generator.random.one_in(2) {
-                true => Storage::Private,
-                false => Storage::Restrict { memory: format!("{name}_memory") },
+            let storage = if generator.random.one_in(2) {
+                Storage::Private
+            } else {
+                Storage::Restrict { memory: format!("{name}_memory") }
             };
             body.push(Stmt::Allocate { name, element: "f64".to_owned(), elements: 8, storage });
         }

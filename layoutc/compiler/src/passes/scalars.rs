@@ -1,0 +1,125 @@
+//! Scalars: a private array of one element becomes a variable.
+
+use std::cell::Cell;
+
+use crate::base::dtype::{Dtype, Scalar};
+use crate::ir::{Expr, Function, Part, PartMut, Stmt, Storage, Update, Value};
+
+/// Replaces the private arrays of one element in a function by variables, each declared where its element is first
+/// written. Arrays that a parallel loop uses stay, because the threads of a region share arrays, not variables.
+pub fn scalars(function: &mut Function) {
+    rewrite(&mut function.body);
+}
+
+fn rewrite(body: &mut Vec<Stmt>) {
+    let mut at = 0;
+    while let Some(stmt) = body.get(at) {
+        match scalar(stmt).and_then(|(name, dtype)| first_write(body, at, &name, dtype)) {
+            Some((first, declaration)) => {
+                let Stmt::Variable { name, dtype, .. } = &declaration else { return };
+                let (name, dtype) = (name.clone(), *dtype);
+                for stmt in body.iter_mut().skip(first) {
+                    replace(stmt, &name, dtype);
+                }
+                if let Some(slot) = body.get_mut(first) {
+                    *slot = declaration;
+                }
+                body.remove(at);
+            }
+            None => at = at.saturating_add(1),
+        }
+    }
+    body.iter_mut().flat_map(Stmt::nested_mut).for_each(rewrite);
+}
+
+/// Name and element type of a private array of one element, whose elements are computed in their own type; `None` for
+/// any other statement.
+fn scalar(stmt: &Stmt) -> Option<(String, Dtype)> {
+    let Stmt::Allocate { name, element, elements: 1, storage: Storage::Private } = stmt else {
+        return None;
+    };
+    let dtype = Dtype::of_plan(element)?;
+    let is_own = dtype.scalar.compute_type() == dtype.scalar && dtype.lanes == 1;
+    (is_own && dtype.scalar != Scalar::Bool).then(|| (name.clone(), dtype))
+}
+
+/// Position of the first statement after `at` that uses the array, if it writes the element, with the declaration that
+/// replaces it. `None` if a use is neither a read nor a write of the element.
+fn first_write(body: &[Stmt], at: usize, name: &str, dtype: Dtype) -> Option<(usize, Stmt)> {
+    let after = || body.iter().enumerate().skip(at).skip(1);
+    let (first, stmt) = after().find(|(_, stmt)| uses(stmt, name) != Some(0))?;
+    let Stmt::Store { buffer, index, value, through: None } = stmt else { return None };
+    let is_write = buffer == name && *index == Expr::int(0) && uses(stmt, name) == Some(1);
+    let is_plain = after()
+        .all(|(_, stmt)| uses(stmt, name).is_some_and(|uses| uses == 0 || !stmt.is_parallel()));
+    let declaration = || Stmt::Variable { name: name.to_owned(), dtype, value: value.clone() };
+    (is_write && is_plain).then(|| (first, declaration()))
+}
+
+/// Number of reads and writes of the element of the array in a statement and those nested in it; `None` if it uses the
+/// array otherwise, or declares the name again.
+fn uses(stmt: &Stmt, name: &str) -> Option<usize> {
+    let (known, named) = (Cell::new(0_usize), Cell::new(0_usize));
+    let count =
+        |counter: &Cell<usize>, is_it: bool| counter.set(counter.get() + usize::from(is_it));
+    let index = |part: &Expr| count(&named, *part == Expr::name(name));
+    let buffer = |buffer: &str| count(&named, buffer == name);
+    stmt.walk(&mut |stmt| {
+        if let Stmt::Store { buffer, index, through: None, .. } = stmt {
+            count(&known, buffer == name && *index == Expr::int(0));
+        }
+        if let Stmt::Let { name: own, .. }
+        | Stmt::LetIndex { name: own, .. }
+        | Stmt::LetElement { name: own, .. }
+        | Stmt::Variable { name: own, .. }
+        | Stmt::Allocate { name: own, .. }
+        | Stmt::For { name: own, .. } = stmt
+        {
+            buffer(own);
+        }
+        stmt.parts(&mut |part| match part {
+            Part::Buffer(own) => buffer(own),
+            Part::Index(expr) => expr.visit(&mut |part| index(part)),
+            Part::Value(value) => {
+                value.walk(&mut |value| {
+                    count(&known, is_element(value, name));
+                    if let Value::Item { array: own, .. } | Value::Name { name: own } = value {
+                        buffer(own);
+                    }
+                });
+                value.visit(&mut |part| index(part), &mut |own| buffer(own));
+            }
+        });
+    });
+    (known == named).then_some(known.get())
+}
+
+/// True for the element of the array.
+fn is_element(value: &Value, name: &str) -> bool {
+    match value {
+        Value::Load { buffer, index, through: None } => buffer == name && *index == Expr::int(0),
+        Value::Item { array, index } => array == name && *index == Expr::int(0),
+        _ => false,
+    }
+}
+
+/// Replaces the element of the array by the variable in a statement and those nested in it.
+fn replace(stmt: &mut Stmt, name: &str, dtype: Dtype) {
+    stmt.parts_mut(&mut |part| {
+        if let PartMut::Value(value) = part {
+            let variable = |value: &mut Value| {
+                if is_element(value, name) {
+                    *value = Value::name(name);
+                }
+            };
+            value.rewrite(&variable, &|_| {});
+        }
+    });
+    if let Stmt::Store { buffer, value, .. } = stmt
+        && buffer == name
+    {
+        let (into, how) = (Value::name(name), Update::Set);
+        *stmt = Stmt::Update { into, how, dtype, value: value.clone() };
+    }
+    stmt.nested_mut().flatten().for_each(|stmt| replace(stmt, name, dtype));
+}
