@@ -21,6 +21,7 @@ mod import;
 mod import_shapes;
 mod inverse_c;
 mod kernel_caches;
+mod kernel_compute_at;
 mod kernel_copies;
 mod kernel_epilogues;
 mod kernel_faults;

@@ -225,7 +225,7 @@ impl<'a> CompletionBuilder<'a> {
             ("shard", _) => self.names(NameKind::MeshAxis, ""),
             ("ring", _) => self.expression(),
             ("graph", "backend") | ("backend", "like") => self.names(NameKind::Backend, ""),
-            ("cache", "at") => self.axes(),
+            ("cache" | "local", "at") => self.axes(),
             (_, "by" | "multiple" | "before" | "after" | "min" | "max" | "vector") => {
                 self.expression();
             }

@@ -45,7 +45,7 @@ pub(super) fn compute(
         let number = i128::from(operand.range.is_none());
         memory.push(memory_of(context.tensor, (slots, number), dialect));
     }
-    for tensor in compute.locals.iter().filter(|tensor| is_given(tensor)) {
+    for tensor in compute.locals.iter().filter(|tensor| is_given(compute, tensor)) {
         let context = Context::new(tensor, naming);
         let slots = buffer_bytes(&context, tensor.layout.physical_elements())?;
         memory.push(memory_of(tensor, (sizes.value(&context, &slots)?, 1), dialect));

@@ -108,6 +108,8 @@ pub struct ArithmeticUnit {
 pub struct LocalUnit {
     /// Identifier in the test program and the benchmark.
     pub name: String,
+    /// True if the kernel has a parameter for the buffer; false if only the reference implementation has one.
+    pub of_kernel: bool,
     /// Type of the buffer's items.
     pub in_buffer: String,
     /// Bytes of the buffer, as an expression over the symbols of the test.

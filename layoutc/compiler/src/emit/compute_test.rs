@@ -113,7 +113,8 @@ fn operand(
     })
 }
 
-/// Buffers for intermediates that the caller provides, which are the last parameters.
+/// Buffers for intermediates that the caller of the kernel or of the reference implementation provides, which are the
+/// last parameters.
 fn locals(
     compute: &KernelInstance,
     dialect: &Dialect,
@@ -122,7 +123,8 @@ fn locals(
     namer: &mut Namer<'_>,
 ) -> Result<Vec<LocalUnit>, PlanError> {
     let mut units = Vec::new();
-    for tensor in compute.locals.iter().filter(|tensor| plan::is_given(tensor)) {
+    let whole = compute.computed_as_a_whole();
+    for tensor in compute.locals.iter().filter(|tensor| plan::is_given(&whole, tensor)) {
         let context = Context::new(tensor, naming);
         let scope = |var: Var| {
             let known = context.symbols.iter().find(|known| var == Var::Symbol(known.number))?;
@@ -133,6 +135,7 @@ fn locals(
         let bytes = buffer_bytes(&context, tensor.layout.physical_elements())?;
         units.push(LocalUnit {
             name: namer.name(&tensor.name),
+            of_kernel: plan::is_given(compute, tensor),
             in_buffer: element::type_name(dialect, &tensor.dtype.to_string(), true),
             bytes: lower(&bytes, &scope)?.into(),
         });

@@ -81,7 +81,7 @@ show! {
         relative,
     }
     ArithmeticUnit { function, form, element, is_float, unsigned }
-    LocalUnit { name, in_buffer, bytes }
+    LocalUnit { name, of_kernel, in_buffer, bytes }
     ComputedUnit { tensor, numbers, is_filled, is_written }
     ComputeBenchUnit { values, elements, operations, bytes, memory }
     ComputeMemoryUnit { in_buffer, bytes, one }

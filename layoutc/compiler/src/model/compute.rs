@@ -17,7 +17,9 @@ use layoutc_algebra::symbol::Symbol;
 use super::Tensor;
 use crate::base::diagnostic::FileSpan;
 
-pub use loop_schedule::{Fuse, LoopSchedule, LoopStep, Split, StatementSchedule, TileCache};
+pub use loop_schedule::{
+    ComputeAt, Fuse, LoopSchedule, LoopStep, Split, StatementSchedule, TileCache,
+};
 pub use operand::{BufferRef, KernelOperand};
 pub use operator::{Arithmetic, ComparePredicate, MathFunction};
 pub use statement::{Reduction, Statement};
@@ -63,15 +65,38 @@ pub struct UnfusedStatements {
 }
 
 impl KernelInstance {
-    /// Instance with the statements as the manifest writes them.
+    /// Instance with the statements as the manifest writes them, each computed as a whole.
     pub(crate) fn as_written(&self) -> Cow<'_, Self> {
-        match self.unfused.clone() {
-            None => Cow::Borrowed(self),
-            Some(unfused) => {
-                let UnfusedStatements { locals, statements } = *unfused;
-                Cow::Owned(Self { locals, statements, unfused: None, ..self.clone() })
-            }
+        let mut whole = self.computed_as_a_whole();
+        if let Some(unfused) = &self.unfused {
+            let UnfusedStatements { locals, statements } = (**unfused).clone();
+            whole = Cow::Owned(Self { locals, statements, unfused: None, ..whole.into_owned() });
         }
+        whole
+    }
+
+    /// Instance without intermediates that are computed in each iteration of a loop.
+    pub(crate) fn computed_as_a_whole(&self) -> Cow<'_, Self> {
+        if self.schedule.compute_at.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let schedule = LoopSchedule { compute_at: Vec::new(), ..self.schedule.clone() };
+        Cow::Owned(self.with_schedule(schedule))
+    }
+
+    /// Loop in each iteration of which the intermediate `name` is computed; `None` if it is computed as a whole.
+    pub(crate) fn compute_at(&self, name: &str) -> Option<&ComputeAt> {
+        self.schedule.compute_at.iter().find(|own| own.local == name)
+    }
+
+    /// Loop that a statement shares with the other writers and readers of an intermediate; `None` if it uses no
+    /// intermediate that is computed in a loop.
+    pub(crate) fn shared_loop(&self, statement: &Statement) -> Option<&ComputeAt> {
+        self.locals.iter().enumerate().find_map(|(k, local)| {
+            let buffer = BufferRef::Local(k);
+            let is_used = statement.target == buffer || statement.reads(buffer);
+            self.compute_at(&local.name).filter(|_| is_used)
+        })
     }
 
     /// Copy of the instance with the name `NAME_auto`, from which the loop schedule, the tile caches and the complete

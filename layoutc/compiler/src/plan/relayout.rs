@@ -13,9 +13,11 @@ use super::side::{Side, physical_side, renumber};
 use super::transfer::{Transfer, transfer};
 use super::{Context, Naming};
 use crate::base::cast::{Cast, CastMode};
+use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
 use crate::base::dtype::{Dtype, Scalar};
 use crate::base::fill;
+use crate::machine::AVX512;
 use crate::model::compute::{
     BufferRef, KernelInstance, LoopSchedule, Reduction, TypedExpr, TypedExprKind,
 };
@@ -210,14 +212,22 @@ fn relayout(
     Ok(parts.finish(body))
 }
 
-/// Errors for `convert` schedules that are not possible, and warnings for slow schedules of kernels; for the C target.
+/// Errors for `convert` schedules and loops of intermediates that are not possible, and warnings for slow schedules of
+/// kernels; for the C target.
 pub(crate) fn schedule_diagnostics(manifest: &Manifest) -> Vec<Diagnostic> {
     let avoid = |_: &str| false;
     let ways = Ways { cores: Cores::One, moves: Moves::Blocks };
     let naming = Naming { prefix: "", avoid: &avoid, ways };
     let scheduled = manifest.converts.iter().filter(|convert| !convert.choices.is_empty());
     let refused = scheduled.filter_map(|own| convert(manifest, own, &naming).err()?.refusal());
-    refused.chain(super::kernel::slow_schedules(manifest, &naming)).collect()
+    let kernels = manifest.computes.iter().filter(|compute| {
+        !compute.schedule.compute_at.is_empty() && super::kernel::is_for_cores(manifest, compute)
+    });
+    let apart = kernels.filter_map(|compute| {
+        let error = super::kernel::cpu_kernel(manifest, compute, &naming, AVX512).err()?;
+        Some(Diagnostic { code: Code::KernelSchedule, ..error.refusal()? })
+    });
+    refused.chain(apart).chain(super::kernel::slow_schedules(manifest, &naming)).collect()
 }
 
 /// Error if a schedule has directives for digits: a relayout of single elements has none.

@@ -162,6 +162,7 @@ pub fn draft(random: &mut Random, number: usize) -> Draft {
     };
     let window = random.below(axes.r + 1);
     let schedule_axes;
+    let mut computed_at = String::new();
     let compute = match random.below(7) {
         0 => {
             tensor(&mut text, random, (&b, ty), [("j", j), ("i", i)]);
@@ -191,7 +192,9 @@ pub fn draft(random: &mut Random, number: usize) -> Draft {
         3 => {
             tensor(&mut text, random, (&o, ty), [("i", i), ("j", j)]);
             schedule_axes = Vec::new();
-            rows(random, [&a, &o, &w], is_float)
+            let (lines, locals) = rows(random, [&a, &o, &w], is_float);
+            computed_at = locals;
+            lines
         }
         4 => {
             tensor(&mut text, random, (&o, ty), [("i", i), ("j", j)]);
@@ -226,6 +229,7 @@ pub fn draft(random: &mut Random, number: usize) -> Draft {
     } else {
         schedule(random, &schedule_axes)
     };
+    let schedule = if computed_at.is_empty() { schedule } else { computed_at };
     Draft { text, schedule }
 }
 
@@ -249,8 +253,8 @@ fn schedule(random: &mut Random, axes: &[&str]) -> String {
 }
 
 /// Statements that compute rows of `o` from rows of `a` by reductions of rows, such as a softmax, some of which read
-/// other rows, or write a row that a later one reads.
-fn rows(random: &mut Random, [a, o, w]: [&str; 3], is_float: bool) -> String {
+/// other rows, or write a row that a later one reads; and intermediates that are computed row by row.
+fn rows(random: &mut Random, [a, o, w]: [&str; 3], is_float: bool) -> (String, String) {
     let other = *random.pick(&["i", "i", "i", "0", "i - 1"]);
     let read = |name: &str, row: &str| match row {
         "i - 1" => format!("({name}[i - 1] ?? 1)"),
@@ -263,14 +267,30 @@ fn rows(random: &mut Random, [a, o, w]: [&str; 3], is_float: bool) -> String {
     } else {
         lines.push(format!("s[i] = {} + {w}[0]", read("m", other)));
     }
-    let leaves = [format!("{a}[i, j]"), "m[i]".to_owned(), read("s", other)];
+    let mut leaves = vec![format!("{a}[i, j]"), "m[i]".to_owned(), read("s", other)];
+    let dtype = if is_float { "f32" } else { "i32" };
+    let mut locals = Vec::new();
+    if random.one_in(2) {
+        // A row of an intermediate, some of it read by all elements of the row.
+        let row = value(random, &leaves, is_float, 2);
+        lines.push(format!("h[i, j] = {row}"));
+        lines.push("q[i] += h[i, j]".to_owned());
+        leaves.extend(["h[i, j]", "h[i, 0]", "q[i]"].map(str::to_owned));
+        let at = *random.pick(&["", " at=i", " at=i", " at=j"]);
+        locals.push(format!("local h dtype={dtype}{at}"));
+    }
+    for name in ["m", "s"] {
+        if random.one_in(3) {
+            locals.push(format!("local {name} dtype={dtype} at=i"));
+        }
+    }
     lines.push(format!("{o}[i, j] = {}", value(random, &leaves, is_float, 2)));
     if random.one_in(3) {
         let row = *random.pick(&["i", "i - 1"]);
         let extent = if row == "i" { "i, j]" } else { "i, j - 1] ?? 2" };
         lines.push(format!("{o}[i, j] = ({o}[i, j] + ({a}[{extent}))"));
     }
-    lines.join("\n")
+    (lines.join("\n"), locals.join("; "))
 }
 
 /// A reduction that writes `target`, or an intermediate from which a second statement computes `target`; `leaf` is a

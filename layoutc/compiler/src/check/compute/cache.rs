@@ -204,6 +204,7 @@ impl<'a> CacheDirectives<'a> {
             name: item.tensor.clone(),
             dtype,
             layout: item.layout.clone(),
+            at: None,
             span: item.span.clone(),
         };
         local::tensor(&local_item, &shape, &[], (program.place, self.home))

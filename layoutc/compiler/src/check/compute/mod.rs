@@ -41,7 +41,7 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan, collect_all};
 use crate::manifest::syntax::{Identifier, InstanceItem, ItemKind, KernelItem, ManifestSyntax};
 use crate::model::TensorRef;
-use crate::model::compute::{BufferRef, KernelInstance, KernelOperand};
+use crate::model::compute::{BufferRef, KernelInstance, KernelOperand, LoopSchedule};
 use program::KernelLowering;
 use statement_syntax::StatementAst;
 
@@ -180,7 +180,10 @@ fn check_instance(
     let instance = job.instance.map(|item| (item, &syntax.file, place.file, scope));
     let of_complete = complete::check(&mut program, instance)?;
     let stated: Vec<_> = program.operands.iter().map(|o| program.stated(&o.name.value)).collect();
-    let KernelLowering { operands, symbols, locals, mut statements, mut warnings, .. } = program;
+    let KernelLowering {
+        operands, symbols, locals, compute_at, mut statements, mut warnings, ..
+    } = program;
+    let schedule = LoopSchedule { compute_at, ..schedule };
     warnings.extend(more.into_iter().chain(of_complete));
     for (statement, caches) in statements.iter_mut().zip(caches) {
         statement.caches = caches;

@@ -25,8 +25,8 @@ use crate::check::replay::{symbol_value, words};
 use crate::check::scope::ManifestScope;
 use crate::check::tensor::ManifestContext;
 use crate::manifest::syntax::{Identifier, IntegerExpr as Number, LocalItem, SpannedText};
-use crate::model::Tensor;
-use crate::model::compute::{BufferRef, Reduction, Statement};
+use crate::model::compute::{BufferRef, ComputeAt, Reduction, Statement};
+use crate::model::{Spanned, Tensor};
 
 /// Lowering of a kernel for one instance. `statements` are those lowered so far, `names` is the table of the tensors
 /// that they use, and `locals` has the stored intermediates among these. `ranges` are the declared ranges as tuples
@@ -44,6 +44,7 @@ pub(super) struct KernelLowering<'a> {
     pub(super) ranges: Vec<(String, Expr, FileSpan)>,
     pub(super) accumulator: Option<Scalar>,
     pub(super) locals: Vec<Tensor>,
+    pub(super) compute_at: Vec<ComputeAt>,
     pub(super) statements: Vec<Statement>,
     pub(super) warnings: Vec<Diagnostic>,
     /// True if a statement has errors and was left out, so that `statements` is incomplete.
@@ -87,6 +88,7 @@ impl<'a> KernelLowering<'a> {
             ranges: Vec::new(),
             accumulator: None,
             locals: Vec::new(),
+            compute_at: Vec::new(),
             statements: Vec::new(),
             warnings: Vec::new(),
             is_silent: false,
@@ -366,6 +368,9 @@ impl<'a> KernelLowering<'a> {
         let shape: Vec<Axis> = axes.iter().take(count).cloned().collect();
         let made = local::tensor(item, &shape, &self.symbols, (self.place, self.def.home))?;
         let ty = super::arithmetic_type(&made.tensor, &made.tensor.places.dtype)?;
+        if let Some(at) = &item.at {
+            self.compute_at.push(self.computed_at(item, at, &shape)?);
+        }
         self.warnings.extend(made.warnings);
         self.add_symbols(made.tensor.layout.symbols().to_vec());
         let buffer = BufferRef::Local(self.locals.len());
@@ -375,6 +380,32 @@ impl<'a> KernelLowering<'a> {
         let known = KernelTensor { shape, label: label.clone(), kind };
         self.names.insert(label, known.clone());
         Ok(known)
+    }
+
+    /// Directive of a local that is computed in each iteration of the loop `at`, where `shape` are the axes of the local.
+    fn computed_at(
+        &self,
+        item: &LocalItem,
+        at: &Identifier,
+        shape: &[Axis],
+    ) -> CheckResult<ComputeAt> {
+        let (name, word) = (&item.name.value, &at.value);
+        let fault = |message: String| {
+            Diagnostic::error(Code::KernelSchedule, message, at.at(&self.def.file), "")
+        };
+        if item.layout.is_some() {
+            let error = fault(format!("`{name}` has a layout, and is computed in a loop"));
+            return Err(error
+                .help("remove the layout: an iteration has a row-major buffer")
+                .into());
+        }
+        let Some(axis) = shape.iter().position(|axis| axis.name == *word) else {
+            let names = shape.iter().map(|axis| axis.name.as_str());
+            let error = fault(format!("`{name}` has no axis `{word}`"));
+            return Err(error.nearest_or_all(word, "axes", names).into());
+        };
+        let at = Spanned { value: word.clone(), place: at.at(&self.def.file) };
+        Ok(ComputeAt { local: name.clone(), axis, at })
     }
 
     /// Infers the value of the statement `source`, whose axes are `axes`, the reduced ones last. Returns the result of
@@ -439,6 +470,7 @@ impl<'a> KernelLowering<'a> {
             name: Identifier { value: target.name.clone(), span: span.clone() },
             dtype: SpannedText { value, span: span.clone(), quoted: false },
             layout: None,
+            at: None,
             span,
         })
     }

@@ -129,7 +129,7 @@ impl ManifestReader<'_, '_> {
         let form = NodeSignature {
             usage: LOCAL,
             args: 1..=1,
-            props: Some(&["dtype"]),
+            props: Some(&["dtype", "at"]),
             block: BlockRule::Maybe,
         };
         self.form(node, &form);
@@ -141,8 +141,12 @@ impl ManifestReader<'_, '_> {
             return if node.broken { None } else { self.lacks(node, "an element type", LOCAL) };
         };
         let dtype = self.text_of(entry, ELEMENT_TYPE)?;
+        let at = match Self::prop(node, "at") {
+            Some(entry) => Some(self.name(entry, "a loop")?),
+            None => None,
+        };
         let name = self.name(node.args.first()?, "a local tensor's name")?;
-        Some(LocalItem { name, dtype, layout, span: node.span.clone() })
+        Some(LocalItem { name, dtype, layout, at, span: node.span.clone() })
     }
 
     pub(super) fn instance(&mut self, node: &ManifestNode) -> Option<InstanceItem> {

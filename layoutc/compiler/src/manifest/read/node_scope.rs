@@ -111,7 +111,7 @@ impl NodeScope {
     pub(crate) const CACHE: Self =
         Self { place: "a cache", nodes: &["layout", "memory"], props: &["at", "double"] };
     pub(crate) const LOCAL: Self =
-        Self { place: "a local tensor", nodes: &["layout"], props: &["dtype"] };
+        Self { place: "a local tensor", nodes: &["layout"], props: &["dtype", "at"] };
     pub(crate) const INSTANCE: Self = Self {
         place: "an instance",
         nodes: &[

@@ -39,7 +39,7 @@ pub struct KernelItem {
     pub span: Range<usize>,
 }
 
-/// Intermediate tensor of a kernel: `local T dtype=f32 { layout { … } }`.
+/// Intermediate tensor of a kernel: `local T dtype=f32 { layout { … } }`, or `local T dtype=f32 at=i`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LocalItem {
     /// Name of the intermediate tensor.
@@ -48,6 +48,8 @@ pub struct LocalItem {
     pub dtype: SpannedText,
     /// Layout of the intermediate tensor; `None`: row-major.
     pub layout: Option<LayoutItem>,
+    /// Loop in each iteration of which the intermediate is computed (compute-at); `None`: it is computed as a whole.
+    pub at: Option<Identifier>,
     /// Byte range of the `local` node in the file.
     pub span: Range<usize>,
 }

@@ -23,6 +23,32 @@ pub struct LoopSchedule {
     pub vectorize: Option<Spanned<String>>,
     /// Names of the loops to run in parallel on CPU threads.
     pub parallel: Vec<Spanned<String>>,
+    /// Intermediates that CPUs compute in each iteration of a loop.
+    pub compute_at: Vec<ComputeAt>,
+}
+
+impl LoopSchedule {
+    /// True if the planner chooses the loops of each statement; they may be inside a loop that several statements share.
+    pub(crate) fn has_default_loops(&self) -> bool {
+        let Self { loops, steps, unroll, vectorize, parallel, compute_at: _ } = self;
+        loops.is_empty()
+            && steps.is_empty()
+            && unroll.is_empty()
+            && vectorize.is_none()
+            && parallel.is_empty()
+    }
+}
+
+/// Intermediate that is computed in each iteration of the loop that computes its readers (compute-at): `local T dtype=f32
+/// at=i`. Its buffer holds the elements of one iteration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ComputeAt {
+    /// Name of the intermediate.
+    pub local: String,
+    /// Axis of the intermediate whose index is the iteration of the loop.
+    pub axis: usize,
+    /// Name of the loop, the outermost one of the statements that write or read the intermediate.
+    pub at: Spanned<String>,
 }
 
 /// Complete schedule of a statement on CPUs, from a `schedule` node. The planner adds no loop, register tile or packing

@@ -51,7 +51,7 @@ pub(crate) fn slow_schedules(manifest: &Manifest, naming: &Naming<'_>) -> Vec<Di
 }
 
 /// True if C is emitted for an instance, and its schedule has no tile caches, which thread blocks share.
-fn is_for_cores(manifest: &Manifest, compute: &KernelInstance) -> bool {
+pub(crate) fn is_for_cores(manifest: &Manifest, compute: &KernelInstance) -> bool {
     let mut tensors = compute.operands.iter().filter_map(|one| manifest.tensor(one.tensor));
     compute.statements.iter().all(|statement| statement.caches.is_empty())
         && tensors.all(|tensor| {
@@ -98,7 +98,7 @@ struct Directive<'s> {
 
 /// Directives in a schedule, one entry per kind.
 fn directives(schedule: &LoopSchedule) -> Vec<Directive<'_>> {
-    let LoopSchedule { loops, steps, unroll, vectorize, parallel } = schedule;
+    let LoopSchedule { loops, steps, unroll, vectorize, parallel, compute_at } = schedule;
     let own = || schedule.clone();
     let directive = |name, place, without| Directive { name, place, without };
     let step = |keyword: &'static str| {
@@ -121,6 +121,9 @@ fn directives(schedule: &LoopSchedule) -> Vec<Directive<'_>> {
         }),
         parallel.first().map(|first| {
             directive("parallel", &first.place, LoopSchedule { parallel: Vec::new(), ..own() })
+        }),
+        compute_at.first().map(|first| {
+            directive("at", &first.at.place, LoopSchedule { compute_at: Vec::new(), ..own() })
         }),
     ];
     all.into_iter().flatten().collect()

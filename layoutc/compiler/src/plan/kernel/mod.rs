@@ -23,38 +23,45 @@ mod plain;
 mod planned;
 mod rounds;
 mod scatter;
+mod shared_loops;
 mod sight;
 mod stage;
 mod value;
 mod vectors;
 
-use layoutc_algebra::expr::Var;
-use layoutc_algebra::symbol::Symbol;
+use layoutc_algebra::expr::{Expr as Algebra, Var};
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 pub(crate) use self::block::tile_extents;
 pub(crate) use self::complete::complete_schedule;
 pub use self::complete::statement_schedules;
-pub(crate) use self::cost::slow_schedules;
+pub(crate) use self::cost::{is_for_cores, slow_schedules};
 pub use self::facts::{LoopFacts, kernel_loops};
 use self::nest::Nest;
 use self::outer_fusion::{Group, Member};
 pub use self::plain::{Plain, plain};
 use self::planned::Planned;
+use self::shared_loops::SharedLoops;
 use super::Context;
 use super::Naming;
+use super::arith::{product, sum};
 use super::gpu_relayout::{Items, Kernel};
 use super::image;
+use super::loops::domain::Domain;
 use super::lower::{Binding, PlanError, Range, Scope, lower};
 use super::moves::NO_OVERLAP;
 use super::names::Namer;
 use super::nest::Moves;
 use super::prepare::{fill_bits, fill_constant};
 use super::relayout::renumbered;
+use super::side::dense_strides;
 use crate::ir::{
     Expr, Function, LoopKind, Param, ParamType, Primitive, Returns, Stmt, Storage, Value,
 };
 use crate::machine::{CPU, GPU, Registers};
-use crate::model::compute::{BufferRef, KernelInstance, LoopSchedule, Statement, TileCache};
+use crate::model::compute::{
+    BufferRef, ComputeAt, KernelInstance, LoopSchedule, Statement, TileCache,
+};
 use crate::model::layout_names;
 use crate::model::{Manifest, Spanned, Tensor, TensorRef};
 use crate::passes::{self, Ranges};
@@ -77,6 +84,72 @@ struct Bound {
     image: Option<[String; 2]>,
     /// True for an intermediate tensor or a cache tile.
     is_local: bool,
+    /// Buffer of an intermediate that is computed in each iteration of a loop; `None`: the buffer holds the tensor.
+    iteration: Option<IterationBuffer>,
+}
+
+impl Bound {
+    /// Offset of an element in the buffer, in elements, over the tensor's logical axes.
+    fn offset(&self) -> &Algebra {
+        self.iteration.as_ref().map_or(self.tensor.layout.offset(), |own| &own.offset)
+    }
+
+    /// Sets the offset of the element that a domain writes to that in the buffer.
+    ///
+    /// # Errors
+    /// [`PlanError`] if an expression grows too large.
+    fn locate(&self, domain: &mut Domain) -> Result<(), PlanError> {
+        if let Some(iteration) = &self.iteration {
+            domain.offset = domain.at(&iteration.offset, &domain.axes)?;
+        }
+        Ok(())
+    }
+}
+
+/// Row-major buffer of the elements of an intermediate with one index along an axis.
+#[derive(Debug)]
+struct IterationBuffer {
+    /// Offset of an element, in elements, over the logical axes of the intermediate.
+    offset: Algebra,
+    /// Number of elements, up to the limit of the stack.
+    elements: i64,
+}
+
+impl IterationBuffer {
+    /// Buffer of one iteration of the loop of `own`.
+    ///
+    /// # Errors
+    /// [`PlanError::Choice`] if its size is not constant or exceeds `CPU.local_stack_bytes`.
+    fn new(tensor: &Tensor, own: &ComputeAt) -> Result<Self, PlanError> {
+        let axes = tensor.layout.logical().iter().enumerate().filter(|(k, _)| *k != own.axis);
+        let (numbers, axes): (Vec<usize>, Vec<Axis>) =
+            axes.map(|(k, axis)| (k, axis.clone())).unzip();
+        let mut offset = Algebra::constant(0);
+        for (k, stride) in numbers.into_iter().zip(dense_strides(&axes)?) {
+            let axis = Var::Axis(u32::try_from(k).map_err(|_| PlanError::Scope)?);
+            offset = sum(&offset, &product(&Algebra::var(axis), &stride)?)?;
+        }
+        let mut extents = axes.iter().map(|axis| axis.extent.as_const());
+        let elements = extents.try_fold(1_i128, |all, extent| Some(all.saturating_mul(extent?)));
+        let most = CPU.local_stack_bytes;
+        let size = match elements {
+            Some(elements) => {
+                let bytes = elements.saturating_mul(tensor.dtype.element_bits().div_ceil(8).into());
+                if bytes <= most {
+                    let elements = i64::try_from(elements).map_err(|_| PlanError::Scope)?;
+                    return Ok(Self { offset, elements });
+                }
+                format!("has {bytes} bytes")
+            }
+            None => "has no constant size".to_owned(),
+        };
+        let ComputeAt { local, at, .. } = own;
+        Err(PlanError::Choice {
+            message: format!("the buffer of `{local}` for an iteration of `{}` {size}", at.value),
+            help: format!("at most {most} bytes are on the stack: remove `at`"),
+            place: at.place.clone(),
+        })
+    }
 }
 
 /// Function of one kernel instance for CPUs with these vector registers.
@@ -94,7 +167,7 @@ pub fn cpu_kernel(
     let Frame { symbols, buffers, params, mut namer, mut body } =
         Frame::new(manifest, compute, naming, &avoid, runs)?;
     let scope = |var: Var| symbol(&symbols, var);
-    for bound in buffers.iter().filter(|bound| bound.is_local) {
+    for bound in buffers.iter().filter(|bound| bound.is_local && bound.iteration.is_none()) {
         body.extend(on_the_stack(bound));
     }
     body.extend(statements(compute, &buffers, naming, (&scope, &mut namer), runs)?);
@@ -121,6 +194,7 @@ fn statements(
     let mut body = Vec::new();
     let mut filled: Vec<BufferRef> = Vec::new();
     let mut group: Option<Group<'_>> = None;
+    let mut shared = SharedLoops::new(compute, buffers);
     for statement in &compute.statements {
         let Some(target) = bound(buffers, compute, statement.target) else { continue };
         let mut before = Vec::new();
@@ -137,7 +211,7 @@ fn statements(
         let member = || planned.as_ref().and_then(|planned| Member::new(statement, planned));
         if let (Some(group), Some(planned), Some(member)) = (&mut group, &planned, member())
             && (before.is_empty() || !group.uses(statement.target))
-            && group.admits(&member)?
+            && group.admits(&member, compute.shared_loop(statement).is_some())?
         {
             let mut namer = namer.clone();
             group.bodies().for_each(|body| reserve(body, &mut namer));
@@ -147,7 +221,7 @@ fn statements(
                 continue;
             }
         }
-        body.extend(group.take().into_iter().flat_map(Group::into_stmts));
+        body.extend(group.take().into_iter().flat_map(|group| shared.close(group)));
         let nest = match &planned {
             Some(planned) => nest(compute, statement, planned, buffers, (scope, namer), runs)?,
             None if statement.scatter.is_some() && !writes_nothing(statement) => {
@@ -161,7 +235,8 @@ fn statements(
             body.extend(before.into_iter().chain(nest));
         }
     }
-    body.extend(group.into_iter().flat_map(Group::into_stmts));
+    body.extend(group.into_iter().flat_map(|group| shared.close(group)));
+    shared.finish()?;
     Ok(body)
 }
 
@@ -384,7 +459,7 @@ fn with_no_overlap(mut doc: Vec<String>) -> Vec<String> {
 pub(super) fn documented(compute: &KernelInstance) -> Vec<String> {
     let mut doc: Vec<String> =
         compute.statements.iter().map(|statement| statement.text.clone()).collect();
-    for tensor in compute.locals.iter().filter(|tensor| is_given(tensor)) {
+    for tensor in compute.locals.iter().filter(|tensor| is_given(compute, tensor)) {
         doc.push(format!("`{}` is memory of the caller's for an intermediate.", tensor.name));
     }
     for operand in &compute.operands {
@@ -425,12 +500,16 @@ fn bind(
         let is_packed = tensor.dtype.element_bits() < 8;
         let [load, store] =
             ["load", "store"].map(|what| is_packed.then(|| naming.member(owner, what)));
-        buffers.push(Bound { tensor, name, load, store, image, is_local: false });
+        let (is_local, iteration) = (false, None);
+        buffers.push(Bound { tensor, name, load, store, image, is_local, iteration });
     }
     for tensor in &compute.locals {
         let tensor = renumbered(tensor, &compute.symbols)?;
         let name = namer.name(&tensor.name);
-        let is_param = runs == Runs::OnItems || is_given(&tensor);
+        // GPU kernels compute one statement each, and intermediates as a whole.
+        let own = compute.compute_at(&tensor.name).filter(|_| runs != Runs::OnItems);
+        let iteration = own.map(|own| IterationBuffer::new(&tensor, own)).transpose()?;
+        let is_param = runs == Runs::OnItems || is_given(compute, &tensor);
         if tensor.dtype.element_bits() < 8 {
             return Err(shares_bytes(&tensor, compute));
         }
@@ -439,7 +518,7 @@ fn bind(
             params.push(Param { name: name.clone(), ty });
         }
         let (load, store, image) = (None, None, None);
-        buffers.push(Bound { tensor, name, load, store, image, is_local: true });
+        buffers.push(Bound { tensor, name, load, store, image, is_local: true, iteration });
     }
     Ok((buffers, params))
 }
@@ -453,7 +532,8 @@ fn parts(compute: &KernelInstance, caches: &[TileCache], namer: &mut Namer<'_>) 
         };
         let name = namer.name(&format!("{}_block", called.map_or("", String::as_str)));
         let (load, store, image) = (None, None, None);
-        Bound { tensor: cache.block.clone(), name, load, store, image, is_local: true }
+        let (tensor, is_local, iteration) = (cache.block.clone(), true, None);
+        Bound { tensor, name, load, store, image, is_local, iteration }
     };
     caches.iter().map(part).collect()
 }
@@ -497,8 +577,8 @@ fn asserted(
 }
 
 /// True if the caller of a CPU kernel allocates the memory of this intermediate tensor.
-pub fn is_given(tensor: &Tensor) -> bool {
-    stack_elements(tensor).is_none()
+pub fn is_given(compute: &KernelInstance, tensor: &Tensor) -> bool {
+    compute.compute_at(&tensor.name).is_none() && stack_elements(tensor).is_none()
 }
 
 /// Number of elements of an intermediate tensor that is allocated on the stack; `None` if the tensor is too large or

@@ -64,7 +64,7 @@ pub(super) fn planned<'a>(
     };
     let Some(candidate) = candidate else { return Ok(None) };
     let Some(bound) = whole(candidate.read.buffer) else { return Ok(None) };
-    let is_plain = bound.image.is_none() && bound.load.is_none();
+    let is_plain = bound.image.is_none() && bound.load.is_none() && bound.iteration.is_none();
     let lies_along = sight.reads.iter().filter(|(read, _)| read.buffer == candidate.read.buffer);
     if !is_plain || lies_along.count() != 1 || statement.target == candidate.read.buffer {
         return Ok(None);

@@ -153,20 +153,26 @@ impl Order {
         if let AtOnce::Vectors { .. } = at_once {
             if domain.tiles.is_empty() && inner.is_empty() && !reduced.is_empty() {
                 let as_it_was = (domain.clone(), outer.clone(), reduced.clone());
+                let shared = domain.outermost;
+                outer.retain(|number| Some(*number) != shared);
                 (inner, own) = Self::inside(domain, &mut outer, &mut reduced, reads, at_once)?;
                 // Parallel loops stay outside of the register tile.
                 if inner.iter().any(|number| domain.is_among(*number, parallel)) {
                     (*domain, outer, reduced) = as_it_was;
+                    outer.retain(|number| Some(*number) != shared);
                     let (held, mut others): (Vec<usize>, Vec<usize>) =
                         outer.iter().partition(|number| domain.is_among(**number, parallel));
                     (inner, own) = Self::inside(domain, &mut others, &mut reduced, reads, at_once)?;
                     outer = [held, others].concat();
                 }
+                outer.splice(..0, shared);
             }
             reduced = by_memory(domain, &reduced, reads)?;
         }
         follow(domain, &schedule.loops, &mut outer);
         follow(domain, &schedule.loops, &mut reduced);
+        // A shared loop contains the others.
+        outer.sort_by_key(|number| Some(*number) != domain.outermost);
         Ok((outer.into_iter().chain(reduced).chain(inner).collect(), own))
     }
 

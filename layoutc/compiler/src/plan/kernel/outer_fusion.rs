@@ -7,7 +7,7 @@ use layoutc_algebra::expr::ExprError;
 use super::super::loops::domain::{Domain, digit};
 use super::planned::Planned;
 use crate::ir::{Expr, LoopKind, Stmt};
-use crate::model::compute::{BufferRef, ElementRead, Statement, TypedExpr};
+use crate::model::compute::{BufferRef, ComputeAt, ElementRead, Statement, TypedExpr};
 
 /// Statement with the outermost loop of its plan.
 pub(super) struct Member<'a> {
@@ -88,12 +88,13 @@ impl<'a> Group<'a> {
     }
 
     /// True if the loop of `other` may become part of the loop of the group, and uses a tensor that the group uses.
+    /// Unless the manifest asks for it, loops of single elements stay apart.
     ///
     /// # Errors
     /// [`ExprError`] if an expression grows too large.
-    pub(super) fn admits(&self, other: &Member<'_>) -> Result<bool, ExprError> {
+    pub(super) fn admits(&self, other: &Member<'_>, is_asked: bool) -> Result<bool, ExprError> {
         let has_inner = other.has_inner || self.members.iter().any(|member| member.has_inner);
-        if !has_inner || !self.members.iter().any(|member| member.shares(other)) {
+        if !(has_inner || is_asked) || !self.members.iter().any(|member| member.shares(other)) {
             return Ok(false);
         }
         for member in &self.members {
@@ -130,12 +131,23 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// The loop with the statements that precede it. The text of a single statement precedes them, those of several are
-    /// inside the loop.
-    pub(super) fn into_stmts(self) -> Vec<Stmt> {
+    /// True if `users` statements of the group use the intermediate `buffer`, and the loop of the group is that of `own`.
+    pub(super) fn shares(&self, buffer: BufferRef, own: &ComputeAt, users: usize) -> bool {
+        let mut members = self.members.iter().filter(|member| member.uses(buffer));
+        let is_its_loop = |member: &Member<'_>| {
+            let name = member.domain.loops.get(member.number).map(|found| &found.name);
+            let is_writer = member.statement.target == buffer;
+            name == Some(&own.at.value) && (!is_writer || member.axis == own.axis)
+        };
+        members.clone().count() == users && members.all(is_its_loop)
+    }
+
+    /// The loop with the statements that precede it, and the declarations `arrays` inside. The text of a single statement
+    /// precedes the loop, those of several are inside.
+    pub(super) fn into_stmts(self, arrays: Vec<Stmt>) -> Vec<Stmt> {
         let (name, from, to, step, kind) = self.head;
         let is_single = self.parts.len() == 1;
-        let (mut all, mut inside) = (Vec::new(), Vec::new());
+        let (mut all, mut inside) = (Vec::new(), arrays);
         for (text, body) in self.parts {
             let comments = if is_single { &mut all } else { &mut inside };
             comments.push(Stmt::Comment { text });

@@ -41,13 +41,14 @@ pub fn plain(
     (name, samples): (String, bool),
 ) -> Result<Plain, PlanError> {
     let avoid = avoiding(naming);
-    let written = compute.as_written();
+    let (written, whole) = (compute.as_written(), compute.computed_as_a_whole());
     // An intermediate that the function of the kernel does not have is too large for the stack, or of unknown size, if
     // it would be a parameter here.
-    let has_params =
-        |compute: &KernelInstance| compute.locals.iter().filter(|t| is_given(t)).count();
-    let is_stacked = has_params(&written) == has_params(compute);
-    let compute = if is_stacked { &*written } else { compute };
+    let has_params = |compute: &KernelInstance| {
+        compute.locals.iter().filter(|tensor| is_given(compute, tensor)).count()
+    };
+    let is_stacked = has_params(&written) == has_params(&whole);
+    let compute: &KernelInstance = if is_stacked { &written } else { &whole };
     let frame = Frame::new(manifest, compute, naming, &avoid, Runs::OnCores(AVX512))?;
     let Frame { symbols, buffers, mut params, mut namer, .. } = frame;
     let every = samples.then(|| namer.name("every"));

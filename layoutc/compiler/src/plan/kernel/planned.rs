@@ -11,7 +11,7 @@ use super::sight::Sight;
 use super::value::scalar;
 use super::{Bound, Runs, bound};
 use crate::model::Spanned;
-use crate::model::compute::{KernelInstance, LoopSchedule, LoopStep, Statement, TileCache};
+use crate::model::compute::{KernelInstance, LoopStep, Statement, TileCache};
 use crate::plan::lower::PlanError;
 
 /// Schedule of one statement.
@@ -49,7 +49,10 @@ impl Planned {
             return Err(error);
         }
         if let Some(schedule) = complete {
-            return complete::planned(&target.tensor, &compute.symbols, statement, schedule);
+            let (tensor, symbols) = (&target.tensor, &compute.symbols);
+            let mut planned = complete::planned(tensor, symbols, statement, schedule)?;
+            target.locate(&mut planned.domain)?;
+            return Ok(planned);
         }
         let is_image = target.image.is_some();
         if let Some(cache) = statement.caches.first().filter(|_| is_image) {
@@ -67,16 +70,23 @@ impl Planned {
         let mut kept: Vec<String> =
             statement.caches.iter().map(|cache| cache.at.value.clone()).collect();
         kept.extend(fused(&compute.schedule.steps));
+        let shared = compute.shared_loop(statement).filter(|_| runs != Runs::OnItems);
+        kept.extend(shared.map(|own| own.at.value.clone()));
         let mut domain = Domain::new(&target.tensor, &compute.symbols, reduced, &kept)?;
-        if compute.schedule == LoopSchedule::default() && statement.caches.is_empty() {
+        if compute.schedule.has_default_loops() && statement.caches.is_empty() {
             follow_digits(&mut domain, &target.tensor)?;
         }
         domain.apply(&compute.schedule.steps)?;
+        target.locate(&mut domain)?;
+        domain.outermost = shared.and_then(|own| domain.find(&own.at.value));
         let whole = |buffer| bound(buffers, compute, buffer);
         let sight = Sight::of(statement, &whole);
         let planned = |mut domain: Domain| {
-            let near = near::planned(&domain, compute, statement, (&sight, &whole), at_once)?;
-            if let Some(near) = near {
+            // The loops on which a packed block depends would be outermost.
+            if domain.outermost.is_none()
+                && let Some(near) =
+                    near::planned(&domain, compute, statement, (&sight, &whole), at_once)?
+            {
                 return Ok(near);
             }
             let (reads, schedule) = (|domain: &Domain| sight.seen(domain), &compute.schedule);

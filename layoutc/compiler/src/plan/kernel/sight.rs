@@ -38,7 +38,7 @@ impl<'a> Sight<'a> {
         bound: &dyn Fn(BufferRef) -> Option<&'a Bound>,
     ) -> Self {
         let offset = |read: &ElementRead| match bound(read.buffer) {
-            Some(found) => found.tensor.layout.offset().clone(),
+            Some(found) => found.offset().clone(),
             None => Algebra::constant(0),
         };
         Self { reads: reads.into_iter().map(|read| (read, offset(read))).collect() }

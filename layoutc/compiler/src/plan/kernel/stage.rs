@@ -53,6 +53,14 @@ pub(super) fn staged<'a>(
         let (Some(whole), Some(block), Some(at)) = (whole(cache.buffer), block, at) else {
             continue;
         };
+        if whole.iteration.is_some() {
+            let message = format!(
+                "`{}` has a buffer for each iteration of a loop, and is not cached",
+                whole.tensor.name
+            );
+            let help = "remove this directive".to_owned();
+            return Err(PlanError::Choice { message, help, place: cache.at.place });
+        }
         all.push(Staged::new(statement, (cache, block), (whole, part), at, (domain, runs))?);
     }
     fits(&all, runs)?;

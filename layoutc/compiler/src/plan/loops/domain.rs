@@ -55,6 +55,8 @@ pub(in crate::plan) struct Domain {
     pub(in crate::plan) inside: Vec<ExprComparison>,
     /// Loop to vectorize, if the manifest names it and leaves the rest of the register tile to the planner.
     pub(in crate::plan) lead: Option<usize>,
+    /// Loop that contains all others and is no part of the register tile, if the statement shares it with others.
+    pub(in crate::plan) outermost: Option<usize>,
     /// Inner loops of the manifest's `tile` directives: the register tile, unless a `loops` directive orders these
     /// loops.
     pub(in crate::plan) tiles: Vec<usize>,
@@ -147,6 +149,7 @@ impl Domain {
             offset: Expr::constant(0),
             inside: Vec::new(),
             lead: None,
+            outermost: None,
             tiles: Vec::new(),
             kept: Vec::new(),
             aside: Vec::new(),

@@ -7,9 +7,9 @@ use super::{RelayoutReport, labelled, lines_text, number, pseudo_code, schedule_
 use crate::base::diagnostic::Diagnostic;
 use crate::emit::plan_fault;
 use crate::machine::{AVX2, AVX512};
-use crate::model::Manifest;
 use crate::model::compute::KernelInstance;
 use crate::model::layout_names;
+use crate::model::{Manifest, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::nest::{Moves, Ways};
 use crate::plan::{self, LoopFacts, Naming};
@@ -142,7 +142,11 @@ pub fn kernel_text(
         Some(format!("{} = {} ({}), {how}", operand.name, tensor.name, tensor.dtype))
     });
     let mut lines: Vec<(&str, String)> = labelled("operands", operands).collect();
-    let locals: Vec<&str> = compute.locals.iter().map(|local| local.name.as_str()).collect();
+    let local = |local: &Tensor| match compute.compute_at(&local.name) {
+        Some(own) => format!("{} at {}", local.name, own.at.value),
+        None => local.name.clone(),
+    };
+    let locals: Vec<String> = compute.locals.iter().map(local).collect();
     if !locals.is_empty() {
         lines.push(("intermediates", locals.join(", ")));
     }

@@ -1,0 +1,107 @@
+//! Intermediates that are computed in each iteration of a loop (`local T at=i`): the buffer of an iteration is declared in
+//! the loop that all statements share, and the generated test passes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test, which compiles what it generates"
+)]
+
+use std::fmt::Write as _;
+use std::process::Command;
+
+use crate::common::cc::{build_and_run, folder, write};
+use crate::common::check_text::check_valid;
+use layoutc_compiler::emit::{Settings, Templates, emit};
+
+/// A manifest with a softmax of each row of `i`, by an intermediate of all elements, in all orders of the axes, element
+/// types and loops: 24 kernels.
+fn manifest() -> String {
+    let mut text = String::new();
+    for (number, (dtype, order, extent)) in ["f32", "f16", "f64"]
+        .into_iter()
+        .flat_map(|dtype| ["i j", "j i"].map(|order| (dtype, order)))
+        .flat_map(|(dtype, order)| [1, 7, 64, 100].map(|extent| (dtype, order, extent)))
+        .enumerate()
+    {
+        let element = if dtype == "f64" { "f64" } else { "f32" };
+        // Of a layout with the rows inside, the order of the loops is given.
+        let loops = if order == "i j" { "" } else { "loops i j;" };
+        let parallel = if number % 2 == 0 { "parallel i" } else { "" };
+        writeln!(
+            text,
+            "tensor x{number} dtype={dtype} {{ shape {{ i 5; j {extent} }}; layout {{ order {order} }} }}\n\
+             tensor out{number} like=x{number}\n\
+             kernel k{number} {{\n\
+                 compute \"m[i] max= x{number}[i, j]\"\n\
+                 compute \"e[i, j] = exp(x{number}[i, j] - m[i])\"\n\
+                 compute \"s[i] += e[i, j]\"\n\
+                 compute \"out{number}[i, j] = e[i, j] / s[i] + e[i, 0]\"\n\
+                 local m dtype={element} at=i; local e dtype={element} at=i; local s dtype={element}\n\
+                 {loops} {parallel}\n\
+             }}"
+        )
+        .unwrap();
+    }
+    text
+}
+
+#[test]
+fn rows_of_intermediates_are_computed_in_a_loop() {
+    let checked = check_valid(&manifest());
+    let files = emit(&checked.manifests[0], &Settings::c(), "m", &Templates::default()).unwrap();
+    let source = &files.iter().find(|file| file.path == "m.c").unwrap().text;
+    for number in 0..24 {
+        let head = format!("void layoutc_k{number}_compute(");
+        let (_, function) = source.split_once(&head).unwrap();
+        let function = function.split("\n}").next().unwrap();
+        let outermost = function.lines().filter(|line| line.starts_with("    for (")).count();
+        assert_eq!(outermost, 1, "{function}");
+        assert!(
+            function.lines().any(|line| line.starts_with("        ") && line.contains(" e[")),
+            "{function}"
+        );
+    }
+    let folder = folder("compute_at");
+    write(&folder, &files);
+    for flags in [["-O1", "-fno-openmp"], ["-O2", "-fopenmp"]] {
+        let mut command = Command::new("gcc");
+        command.args(["-std=c11", "-Wall", "-Werror"]).args(flags);
+        command.args(["-fsanitize=address,undefined", "-o", "program", "m.c", "m_test.c", "-lm"]);
+        build_and_run(&mut command, &folder, "program");
+    }
+}
+
+/// An intermediate that is larger than the stack needs no parameter, and the reference has a buffer for all of it.
+#[test]
+fn large_intermediates_are_no_parameters() {
+    let text = "symbol rows min=1 max=64\ntensor x dtype=f32 { shape { i rows; j 3000 } }\ntensor y like=x\n\
+         kernel k {\n\
+             compute \"e[i, j] = exp(x[i, j])\"\n\
+             compute \"s[i] += e[i, j]\"\n\
+             compute \"y[i, j] = e[i, j] / s[i]\"\n\
+             local e dtype=f32 AT; local s dtype=f32 AT\n\
+         }\n";
+    let prototype = |text: &str| {
+        let checked = check_valid(text);
+        let files =
+            emit(&checked.manifests[0], &Settings::c(), "m", &Templates::default()).unwrap();
+        let folder = folder("large_at");
+        write(&folder, &files);
+        let mut command = Command::new("gcc");
+        command.args([
+            "-std=c11", "-Wall", "-Werror", "-O1", "-o", "program", "m.c", "m_test.c", "-lm",
+        ]);
+        build_and_run(&mut command, &folder, "program");
+        let header = files.iter().find(|file| file.path == "m.h").unwrap();
+        header.text.lines().find(|line| line.starts_with("void k(")).unwrap().to_owned()
+    };
+    assert_eq!(
+        prototype(&text.replace("AT", "at=i")),
+        "void k(int64_t rows, const float *x, float *y);"
+    );
+    assert_eq!(
+        prototype(&text.replace("AT", "")),
+        "void k(int64_t rows, const float *x, float *y, float *e, float *s);"
+    );
+}
