@@ -209,6 +209,7 @@ fn statements(
             None
         };
         let member = || planned.as_ref().and_then(|planned| Member::new(statement, planned));
+        shared.visit(statement, member);
         if let (Some(group), Some(planned), Some(member)) = (&mut group, &planned, member())
             && (before.is_empty() || !group.uses(statement.target))
             && group.admits(&member, compute.shared_loop(statement).is_some())?

@@ -36,6 +36,12 @@ impl<'a> Member<'a> {
         Some(Self { statement, domain: planned.domain.clone(), number, axis, has_inner })
     }
 
+    /// True if the outermost loop is that of `own`.
+    pub(super) fn is_over(&self, own: &ComputeAt) -> bool {
+        let found = self.domain.loops.get(self.number);
+        found.is_some_and(|found| found.name == own.at.value)
+    }
+
     fn reads(&self) -> impl Iterator<Item = &ElementRead> {
         self.statement.values().flat_map(TypedExpr::reads)
     }
@@ -135,9 +141,8 @@ impl<'a> Group<'a> {
     pub(super) fn shares(&self, buffer: BufferRef, own: &ComputeAt, users: usize) -> bool {
         let mut members = self.members.iter().filter(|member| member.uses(buffer));
         let is_its_loop = |member: &Member<'_>| {
-            let name = member.domain.loops.get(member.number).map(|found| &found.name);
             let is_writer = member.statement.target == buffer;
-            name == Some(&own.at.value) && (!is_writer || member.axis == own.axis)
+            member.is_over(own) && (!is_writer || member.axis == own.axis)
         };
         members.clone().count() == users && members.all(is_its_loop)
     }

@@ -1,7 +1,7 @@
 //! Loops in each iteration of which intermediates are computed (compute-at): the buffer of an iteration is declared in the
 //! loop that all writers and readers of the intermediate share.
 
-use super::outer_fusion::Group;
+use super::outer_fusion::{Group, Member};
 use super::{Bound, bound};
 use crate::ir::{Stmt, Storage};
 use crate::model::compute::{BufferRef, ComputeAt, KernelInstance, Statement};
@@ -12,6 +12,8 @@ pub(super) struct SharedLoops<'a> {
     compute: &'a KernelInstance,
     /// Intermediates whose loop is not closed yet, each with its position in the kernel's `locals`, and its buffer.
     open: Vec<(usize, &'a ComputeAt, &'a Bound)>,
+    /// For each statement visited so far, false if it uses such an intermediate and has another outermost loop.
+    has_loop: Vec<bool>,
 }
 
 impl<'a> SharedLoops<'a> {
@@ -21,7 +23,14 @@ impl<'a> SharedLoops<'a> {
             let bound = bound(buffers, compute, BufferRef::Local(k))?;
             Some((k, own, bound)).filter(|_| bound.iteration.is_some())
         });
-        Self { compute, open: all.collect() }
+        Self { compute, open: all.collect(), has_loop: Vec::new() }
+    }
+
+    /// Notes whether the next statement has the loop that it must share; `member` has its outermost loop.
+    pub(super) fn visit(&mut self, statement: &Statement, member: impl Fn() -> Option<Member<'a>>) {
+        let own = self.compute.shared_loop(statement);
+        let has_loop = own.is_none_or(|own| member().is_some_and(|member| member.is_over(own)));
+        self.has_loop.push(has_loop);
     }
 
     /// Statements of a fused loop, with the declarations of the buffers of an iteration in the loop.
@@ -48,20 +57,29 @@ impl<'a> SharedLoops<'a> {
         let Some((local, ComputeAt { local: name, at, .. }, _)) = self.open.first() else {
             return Ok(());
         };
-        let numbers = users(self.compute, *local).map(|(k, _)| k + 1);
-        let numbers: Vec<String> = numbers.map(|k| k.to_string()).collect();
-        Err(PlanError::Choice {
-            message: format!(
-                "the statements {} write or read `{name}`, and share no loop `{}`",
-                numbers.join(", "),
-                at.value
+        let mut users = users(self.compute, *local);
+        let other = users.find(|(k, _)| self.has_loop.get(*k) == Some(&false));
+        let at_loop = &at.value;
+        let (message, help) = match other {
+            Some((_, statement)) => (
+                format!(
+                    "the outermost loop of `{}` is not the whole loop `{at_loop}`",
+                    statement.text
+                ),
+                format!(
+                    "all statements that write or read `{name}` share the loop: `loops {at_loop} …` makes it the outermost of the output's"
+                ),
             ),
-            help: format!(
-                "each must be next to the one before, have the whole loop `{}` outermost, and read `{name}` at its index",
-                at.value
+            None => (
+                format!(
+                    "the statements that write or read `{name}` are not one loop over `{at_loop}`"
+                ),
+                format!(
+                    "write them next to each other, and read what they write at the index `{at_loop}`"
+                ),
             ),
-            place: at.place.clone(),
-        })
+        };
+        Err(PlanError::Choice { message, help, place: at.place.clone() })
     }
 }
 
