@@ -20,7 +20,7 @@ use crate::passes::index_width;
 use crate::plan::index::buffer_bytes;
 use crate::plan::lower::{Binding, PlanError, Range, lower};
 use crate::plan::names::Namer;
-use crate::plan::{self, Context, Naming, Plain};
+use crate::plan::{self, Context, Naming, ReferenceKernel};
 
 /// Maximum number of iterations of the reference implementation; beyond it, only a sample of the elements is computed.
 const MOST_ROUNDS: i128 = 1 << 24;
@@ -45,7 +45,7 @@ pub(super) fn compute(
     let work = work.collect::<Result<Vec<i128>, PlanError>>()?;
     let samples = work.iter().any(|rounds| *rounds > MOST_ROUNDS);
     let name = format!("layoutc_plain_{}", naming.tensor(&compute.name));
-    let Plain { mut function, is_sampled } =
+    let ReferenceKernel { mut function, is_sampled } =
         plan::plain(manifest, compute, naming, (name, samples))?;
     let relative = tolerance(compute, cases.last().map_or(&[], Vec::as_slice))?;
     if samples {

@@ -5,9 +5,9 @@ use layoutc_algebra::expr::{Expr as Algebra, ExprError, Var};
 use super::Context;
 use super::arith::{is_multiple, product, sum};
 use super::cores::Loop;
-use super::loops::access::Steps;
+use super::loops::access::AffineAccess;
 use super::loops::digit_order::follow_digits;
-use super::loops::domain::Domain;
+use super::loops::domain::IterationDomain;
 use super::lower::{Binding, PlanError, Range, lower, lower_predicate, range};
 use super::moves::{Parts, write};
 use super::nest::Buffer;
@@ -31,12 +31,12 @@ impl<'a> RelayoutEnd<'a> {
     }
 
     /// Loops in the order of the memory.
-    fn domain(self) -> Result<Domain, ExprError> {
+    fn domain(self) -> Result<IterationDomain, ExprError> {
         let Context { tensor, layout, .. } = self.context();
         match self {
-            Self::Dense(_) => Domain::of_axes(layout.logical(), layout.symbols()),
+            Self::Dense(_) => IterationDomain::of_axes(layout.logical(), layout.symbols()),
             Self::Layout(_) => {
-                let mut domain = Domain::new(tensor, layout.symbols(), &[], &[])?;
+                let mut domain = IterationDomain::new(tensor, layout.symbols(), &[], &[])?;
                 follow_digits(&mut domain, tensor)?;
                 Ok(domain)
             }
@@ -44,16 +44,16 @@ impl<'a> RelayoutEnd<'a> {
     }
 
     /// Loops over the logical axes.
-    fn logical_domain(self) -> Result<Domain, ExprError> {
+    fn logical_domain(self) -> Result<IterationDomain, ExprError> {
         let layout = self.context().layout;
         match self {
-            Self::Dense(_) => Domain::of_axes(layout.logical(), layout.symbols()),
-            Self::Layout(_) => Domain::of_logical(layout),
+            Self::Dense(_) => IterationDomain::of_axes(layout.logical(), layout.symbols()),
+            Self::Layout(_) => IterationDomain::of_logical(layout),
         }
     }
 
     /// Offset of an element, over the loops of `domain`; `axes` is the element's index.
-    fn offset(self, domain: &Domain, axes: &[Algebra]) -> Result<Algebra, ExprError> {
+    fn offset(self, domain: &IterationDomain, axes: &[Algebra]) -> Result<Algebra, ExprError> {
         let layout = self.context().layout;
         match self {
             Self::Layout(_) => domain.at(layout.offset(), axes),
@@ -80,14 +80,14 @@ impl<'a> RelayoutEnd<'a> {
 }
 
 /// Index of an element in the source: `axes[k]` is the position in the target of the source's axis `k`.
-fn matched(domain: &Domain, axes: &[usize]) -> Vec<Algebra> {
+fn matched(domain: &IterationDomain, axes: &[usize]) -> Vec<Algebra> {
     axes.iter().filter_map(|k| domain.axes.get(*k)).cloned().collect()
 }
 
 /// Offsets in source and target over the loops of `domain`.
 fn offsets(
     [source, target]: [RelayoutEnd<'_>; 2],
-    domain: &Domain,
+    domain: &IterationDomain,
     axes: &[usize],
 ) -> Result<[Algebra; 2], ExprError> {
     let own = matched(domain, axes);
@@ -97,17 +97,18 @@ fn offsets(
 /// Loops of a relayout. They follow the memory of the target if both offsets are affine in the innermost loop, so that
 /// it has no division. Otherwise they are the logical axes, those in which both offsets are affine innermost, if there
 /// is one.
-fn domain(ends: [RelayoutEnd<'_>; 2], axes: &[usize]) -> Result<Domain, ExprError> {
-    let affine = |domain: &Domain| -> Result<Vec<usize>, ExprError> {
+fn domain(ends: [RelayoutEnd<'_>; 2], axes: &[usize]) -> Result<IterationDomain, ExprError> {
+    let affine = |domain: &IterationDomain| -> Result<Vec<usize>, ExprError> {
         let [read, written] = offsets(ends, domain, axes)?;
-        let [read, written] = [Steps::of(&read, domain)?, Steps::of(&written, domain)?];
+        let [read, written] =
+            [AffineAccess::of(&read, domain)?, AffineAccess::of(&written, domain)?];
         let is_affine = |number: &usize| {
             [&read, &written].iter().all(|at| at.stride(*number, domain).is_some())
         };
-        Ok(domain.live.iter().copied().filter(is_affine).collect())
+        Ok(domain.active.iter().copied().filter(is_affine).collect())
     };
     let by_memory = ends[1].domain()?;
-    if affine(&by_memory)?.last() == by_memory.live.last() {
+    if affine(&by_memory)?.last() == by_memory.active.last() {
         return Ok(by_memory);
     }
     let mut by_axes = ends[1].logical_domain()?;
@@ -115,8 +116,8 @@ fn domain(ends: [RelayoutEnd<'_>; 2], axes: &[usize]) -> Result<Domain, ExprErro
     if inner.is_empty() {
         return Ok(by_memory);
     }
-    by_axes.live.retain(|number| !inner.contains(number));
-    by_axes.live.extend(inner);
+    by_axes.active.retain(|number| !inner.contains(number));
+    by_axes.active.extend(inner);
     Ok(by_axes)
 }
 
@@ -171,7 +172,7 @@ impl Parts<'_> {
         let inside = domain.condition(&scope)?;
         let mut body = vec![super::domain::guarded(inside, stored, Vec::new())];
         let mut loops = Vec::new();
-        for number in domain.live.iter().rev() {
+        for number in domain.active.iter().rev() {
             let Some(found) = domain.loops.get(*number) else { continue };
             let (from, to) = (Expr::int(0), lower(&found.extent, &symbol)?);
             let name = names.get(*number).cloned().unwrap_or_default();
@@ -187,7 +188,7 @@ impl Parts<'_> {
     fn parallelize(
         &self,
         body: &mut [Stmt],
-        domain: &Domain,
+        domain: &IterationDomain,
         loops: &[(usize, Algebra)],
         target: RelayoutEnd<'_>,
         to: &Buffer,
@@ -202,7 +203,7 @@ impl Parts<'_> {
                 _ if to.through.is_none() => true,
                 RelayoutEnd::Layout(_) => false,
                 RelayoutEnd::Dense(_) => {
-                    let stride = Steps::of(&domain.offset, domain)?.stride(*number, domain);
+                    let stride = AffineAccess::of(&domain.offset, domain)?.stride(*number, domain);
                     stride.is_some_and(|stride| is_multiple(&stride, to.in_whole(), symbols))
                 }
             };

@@ -40,7 +40,8 @@ use crate::model::{Fill, Memory, Tensor};
 
 pub use self::gpu_relayout::Kernel;
 pub use self::kernel::{
-    LoopFacts, Plain, cpu_kernel, gpu_kernels, is_given, kernel_loops, plain, statement_schedules,
+    LoopFacts, ReferenceKernel, cpu_kernel, gpu_kernels, is_given, kernel_loops, plain,
+    statement_schedules,
 };
 pub(crate) use self::kernel::{complete_schedule, tile_extents};
 pub(crate) use self::moves::repeat_in_bytes;

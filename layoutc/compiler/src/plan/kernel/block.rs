@@ -4,13 +4,13 @@ use layoutc_algebra::expr::{CompareOp, Expr, ExprError};
 use layoutc_algebra::symbol::Symbol;
 
 use super::super::arith::{product, sum};
-use super::super::loops::access::Steps;
-use super::super::loops::domain::{Domain, digit};
+use super::super::loops::access::AffineAccess;
+use super::super::loops::domain::{IterationDomain, digit};
 use super::super::lower::PlanError;
 use super::super::relayout::renumbered;
-use super::order::{AtOnce, Order};
-use super::planned::fused;
-use super::vectors::Seen;
+use super::order::{Order, RegisterTiling};
+use super::register_tile::AccessSummary;
+use super::scheduled_statement::fused;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::model::compute::{BufferRef, LoopSchedule, Statement};
@@ -56,10 +56,12 @@ fn block_extents(
     let target = renumbered(target, symbols)?;
     let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
     let kept: Vec<String> = kept.iter().cloned().chain(fused(&schedule.steps)).collect();
-    let mut domain = Domain::new(&target, symbols, reduced, &kept)?;
+    let mut domain = IterationDomain::new(&target, symbols, reduced, &kept)?;
     domain.apply(&schedule.steps)?;
-    let no_reads = |_: &Domain| Ok(Seen { steps: Vec::new(), guarded: Vec::new() });
-    let order = Order::new(&mut domain, schedule, &no_reads, AtOnce::One, &statement.place)?;
+    let no_reads =
+        |_: &IterationDomain| Ok(AccessSummary { steps: Vec::new(), guarded: Vec::new() });
+    let order =
+        Order::new(&mut domain, schedule, &no_reads, RegisterTiling::One, &statement.place)?;
     let block = Block::new(&domain, &order, statement, (buffer, at))?;
     Ok(block.map(|block| block.extents))
 }
@@ -67,7 +69,7 @@ fn block_extents(
 impl Block {
     /// Box of `buffer` in one iteration of the loop `at`; see [`tile_extents`].
     pub(super) fn new(
-        domain: &Domain,
+        domain: &IterationDomain,
         order: &Order,
         statement: &Statement,
         (buffer, at): (BufferRef, &Spanned<String>),
@@ -87,7 +89,7 @@ impl Block {
         }
         let Some(first) = used.first() else { return Ok(None) };
         let (open, inside) = order.loops.split_at(place.saturating_add(1));
-        if open.iter().any(|k| order.at_once(domain).any(|other| other == *k)) {
+        if open.iter().any(|k| order.register_tile(domain).any(|other| other == *k)) {
             let message = format!(
                 "`{}` is inside the register tile, whose elements share one tile of the cache",
                 at.value
@@ -133,7 +135,7 @@ impl Block {
                 ));
             }
             let rounds = inside.iter().filter(|k| !domain.is_reduced(**k));
-            let rounds = rounds.map(|k| domain.rounds(*k)).product::<Option<i128>>();
+            let rounds = rounds.map(|k| domain.trip_count(*k)).product::<Option<i128>>();
             if rounds != Some(extents.iter().product()) {
                 let message = format!(
                     "the elements that one iteration of `{}` writes are not a box",
@@ -151,7 +153,7 @@ impl Block {
 
 /// True if every iteration writes an element, except iterations beyond the extent of an axis; the copy-out of a tile
 /// then stores no element that was not written.
-fn is_whole_elsewhere(domain: &Domain, statement: &Statement) -> Result<bool, ExprError> {
+fn is_whole_elsewhere(domain: &IterationDomain, statement: &Statement) -> Result<bool, ExprError> {
     let axes = || domain.axes.iter().zip(&statement.axes).take(statement.written_axes);
     for condition in &domain.inside {
         let mentioned = [&condition.left, &condition.right].map(|side| domain.mentioned(side));
@@ -176,9 +178,9 @@ fn is_whole_elsewhere(domain: &Domain, statement: &Statement) -> Result<bool, Ex
 fn span(
     index: &Expr,
     inside: &[usize],
-    domain: &Domain,
+    domain: &IterationDomain,
 ) -> Result<Option<(Expr, i128)>, ExprError> {
-    let steps = Steps::of(index, domain)?;
+    let steps = AffineAccess::of(index, domain)?;
     if domain.mentioned(&steps.rest).iter().any(|k| inside.contains(k)) {
         return Ok(None);
     }
@@ -188,7 +190,7 @@ fn span(
             from = sum(&from, &product(stride, &digit(*number)?)?)?;
             continue;
         }
-        let Some((stride, rounds)) = stride.as_const().zip(domain.rounds(*number)) else {
+        let Some((stride, rounds)) = stride.as_const().zip(domain.trip_count(*number)) else {
             return Ok(None);
         };
         let reach = stride.saturating_mul(rounds.saturating_sub(1));
@@ -200,7 +202,10 @@ fn span(
 
 /// Smallest interval (first value, length) that contains all `spans`; `None` if `spans` is empty or the distance
 /// between two first values is not constant.
-fn hull(spans: &[(Expr, i128)], domain: &Domain) -> Result<Option<(Expr, i128)>, ExprError> {
+fn hull(
+    spans: &[(Expr, i128)],
+    domain: &IterationDomain,
+) -> Result<Option<(Expr, i128)>, ExprError> {
     let Some((first, _)) = spans.first() else { return Ok(None) };
     let (mut low, mut high) = (0, 0);
     for (from, extent) in spans {

@@ -5,24 +5,24 @@ use std::collections::BTreeSet;
 use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError};
 
 use super::super::arith::{ceil_div, fold, product, sum};
-use super::super::loops::access::Steps;
-use super::super::loops::domain::{Domain, digit, var};
+use super::super::loops::access::AffineAccess;
+use super::super::loops::domain::{IterationDomain, digit, var};
 
-/// Maximum number of iterations of the outer loops over which [`Bounds::occurring`] enumerates the bounds of a loop.
+/// Maximum number of iterations of the outer loops over which [`LoopBounds::feasible_bounds`] enumerates the bounds of a loop.
 const LOOKED_AT: i128 = 1 << 10;
 
 /// Range of a loop's iterations, from the maximum of `low` to the minimum of `high`, and the guards that remain.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Bounds {
+pub(super) struct LoopBounds {
     /// Inclusive lower bounds of the range, besides 0.
-    pub(super) low: Vec<Expr>,
+    pub(super) lower: Vec<Expr>,
     /// Exclusive upper bounds of the range, besides the extent.
-    pub(super) high: Vec<Expr>,
+    pub(super) upper: Vec<Expr>,
     /// Conditions that are not bounds of this loop; each remains a guard in the body.
-    pub(super) asked: Vec<ExprComparison>,
+    pub(super) residual_guards: Vec<ExprComparison>,
 }
 
-impl Bounds {
+impl LoopBounds {
     /// Solves `conditions` for the loop `number`, the innermost loop that each of the conditions mentions.
     ///
     /// # Errors
@@ -30,17 +30,17 @@ impl Bounds {
     pub(super) fn of(
         number: usize,
         conditions: &[ExprComparison],
-        domain: &Domain,
+        domain: &IterationDomain,
     ) -> Result<Self, ExprError> {
         let mut bounds = Self::default();
         for condition in conditions {
             let difference = Expr::binary(BinOp::Sub, &condition.left, &condition.right)?;
-            let steps = Steps::of(&domain.facts.simplify(&difference)?, domain)?;
+            let steps = AffineAccess::of(&domain.facts.simplify(&difference)?, domain)?;
             let stride = steps.stride(number, domain).and_then(|stride| stride.as_const());
             let Some(stride) =
                 stride.filter(|stride| *stride != 0 && condition.op != CompareOp::Eq)
             else {
-                bounds.asked.push(condition.clone());
+                bounds.residual_guards.push(condition.clone());
                 continue;
             };
             // The condition is stride * iteration + others < 0, or >= 0.
@@ -60,7 +60,7 @@ impl Bounds {
                 sum(&last, &Expr::constant(1))?
             };
             let bound = domain.facts.simplify(&bound)?;
-            let list = if is_upper { &mut bounds.high } else { &mut bounds.low };
+            let list = if is_upper { &mut bounds.upper } else { &mut bounds.lower };
             if !list.contains(&bound) {
                 list.push(bound);
             }
@@ -71,18 +71,18 @@ impl Bounds {
     /// Distinct `[first, end)` ranges of loop `number`, which has `rounds` iterations, over all iterations of the loops
     /// on which the bounds depend. Iterations in which a condition of `sure` fails are skipped. `None` if guards
     /// remain, a trip count is not constant, or the loops have more than `LOOKED_AT` iterations.
-    pub(super) fn occurring(
+    pub(super) fn feasible_bounds(
         &self,
         (number, rounds): (usize, i128),
         sure: &[ExprComparison],
-        domain: &Domain,
+        domain: &IterationDomain,
     ) -> Option<BTreeSet<[i128; 2]>> {
-        if !self.asked.is_empty() {
+        if !self.residual_guards.is_empty() {
             return None;
         }
-        let all = || self.low.iter().chain(&self.high);
+        let all = || self.lower.iter().chain(&self.upper);
         let around: BTreeSet<_> = all().flat_map(|bound| domain.mentioned(bound)).collect();
-        let known = |number| Some((var(number).ok()?, domain.rounds(number)?));
+        let known = |number| Some((var(number).ok()?, domain.trip_count(number)?));
         let around: Vec<_> = around.into_iter().map(known).collect::<Option<_>>()?;
         let together = |count: i128, (_, rounds): &(_, i128)| count.checked_mul(*rounds);
         let count = around.iter().try_fold(1, together).filter(|count| *count <= LOOKED_AT)?;
@@ -108,8 +108,8 @@ impl Bounds {
             let of = |bounds: &[Expr]| {
                 bounds.iter().map(|bound| bound.evaluate(&value).ok()).collect::<Option<Vec<_>>>()
             };
-            let low = of(&self.low)?.into_iter().fold(0, i128::max);
-            let high = of(&self.high)?.into_iter().fold(rounds, i128::min);
+            let low = of(&self.lower)?.into_iter().fold(0, i128::max);
+            let high = of(&self.upper)?.into_iter().fold(rounds, i128::min);
             found.insert([low, high]);
         }
         Some(found)
@@ -117,15 +117,20 @@ impl Bounds {
 
     /// Trip count in the last iteration of the outer loop of a split, if the loop has fewer than `rounds` iterations
     /// only there: 2 for an extent of 56 that is split by 6. `None` otherwise.
-    pub(super) fn last_part(&self, rounds: i128, domain: &Domain) -> Option<i128> {
-        let ([], [high], []) = (self.low.as_slice(), self.high.as_slice(), self.asked.as_slice())
+    pub(super) fn remainder_trip_count(
+        &self,
+        rounds: i128,
+        domain: &IterationDomain,
+    ) -> Option<i128> {
+        let ([], [high], []) =
+            (self.lower.as_slice(), self.upper.as_slice(), self.residual_guards.as_slice())
         else {
             return None;
         };
-        let steps = Steps::of(high, domain).ok()?;
+        let steps = AffineAccess::of(high, domain).ok()?;
         let [(outer, stride)] = steps.strides.as_slice() else { return None };
         let (first, stride) = steps.rest.as_const().zip(stride.as_const())?;
-        let last = domain.rounds(*outer)?.checked_sub(1)?;
+        let last = domain.trip_count(*outer)?.checked_sub(1)?;
         let at = |round: i128| stride.checked_mul(round)?.checked_add(first);
         let (before, left) = (at(last.checked_sub(1)?)?, at(last)?);
         (stride < 0 && before >= rounds && (1..rounds).contains(&left)).then_some(left)
@@ -138,15 +143,15 @@ impl Bounds {
 ///
 /// # Errors
 /// [`ExprError`] if an expression grows too large.
-pub(super) fn at_worst(
+pub(super) fn full_tile_condition(
     conditions: &[ExprComparison],
     inside: &[usize],
-    domain: &Domain,
+    domain: &IterationDomain,
 ) -> Result<Option<Vec<ExprComparison>>, ExprError> {
     let mut all = Vec::new();
     for ExprComparison { left, op, right } in conditions {
         let difference = Expr::binary(BinOp::Sub, left, right)?;
-        let steps = Steps::of(&domain.facts.simplify(&difference)?, domain)?;
+        let steps = AffineAccess::of(&domain.facts.simplify(&difference)?, domain)?;
         let is_inside = |number: &usize| inside.contains(number);
         if *op == CompareOp::Eq || domain.mentioned(&steps.rest).iter().any(is_inside) {
             return Ok(None);
@@ -157,7 +162,7 @@ pub(super) fn at_worst(
                 if domain.is_reduced(*number) {
                     return Ok(None);
                 }
-                let known = stride.as_const().zip(domain.rounds(*number));
+                let known = stride.as_const().zip(domain.trip_count(*number));
                 let Some((by, rounds)) = known else { return Ok(None) };
                 let is_last = (*op == CompareOp::Lt) == (by > 0);
                 Expr::constant(if is_last { rounds.saturating_sub(1).max(0) } else { 0 })

@@ -2,14 +2,14 @@
 
 use layoutc_algebra::symbol::Symbol;
 
-use super::super::loops::domain::{Domain, DomainStep};
+use super::super::loops::domain::{DomainStep, IterationDomain};
 use super::block::Block;
-use super::lanes::OwnLanes;
-use super::near::keeps_sums;
+use super::operand_packing::keeps_sums;
 use super::order::{Order, refused};
-use super::planned::{Planned, fused};
+use super::partial_sums::PartialSums;
+use super::scheduled_statement::{ScheduledStatement, fused};
 use super::value::scalar;
-use super::{Frame, Runs, avoiding, gather, writes_nothing};
+use super::{ExecutionModel, KernelPrologue, avoiding, reduction, writes_nothing};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::machine::Registers;
@@ -31,21 +31,21 @@ pub(super) fn planned(
     symbols: &[Symbol],
     statement: &Statement,
     schedule: &StatementSchedule,
-) -> Result<Planned, PlanError> {
+) -> Result<ScheduledStatement, PlanError> {
     let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
     let named = schedule.loops.iter().map(|name| name.value.clone());
     let kept: Vec<String> = named.chain(fused(&schedule.steps)).collect();
-    let mut domain = Domain::new(target, symbols, reduced, &kept)?;
+    let mut domain = IterationDomain::new(target, symbols, reduced, &kept)?;
     for step in &schedule.steps {
         apply(&mut domain, step)?;
     }
     let order = ordered(&mut domain, statement, schedule)?;
     let StatementSchedule { caches, unroll, parallel, .. } = schedule.clone();
-    Ok(Planned { domain, order, caches, unroll, parallel })
+    Ok(ScheduledStatement { domain, order, caches, unroll, parallel })
 }
 
 /// Applies one split or fusion of a complete schedule.
-fn apply(domain: &mut Domain, step: &LoopStep) -> Result<(), PlanError> {
+fn apply(domain: &mut IterationDomain, step: &LoopStep) -> Result<(), PlanError> {
     match step {
         LoopStep::Split(Split { axis, by, .. }) => {
             let number = find(domain, axis)?;
@@ -73,19 +73,19 @@ fn apply(domain: &mut Domain, step: &LoopStep) -> Result<(), PlanError> {
 }
 
 /// Number of a loop that a schedule names.
-fn find(domain: &Domain, name: &Spanned<String>) -> Result<usize, PlanError> {
+fn find(domain: &IterationDomain, name: &Spanned<String>) -> Result<usize, PlanError> {
     domain.find(&name.value).ok_or_else(|| {
         let message = format!("there is no loop `{}` here", name.value);
         refused(
             message,
-            format!("the loops here are {}", listed(domain, &domain.live)),
+            format!("the loops here are {}", listed(domain, &domain.active)),
             &name.place,
         )
     })
 }
 
 /// Names of loops in backquotes, separated by commas.
-fn listed(domain: &Domain, loops: &[usize]) -> String {
+fn listed(domain: &IterationDomain, loops: &[usize]) -> String {
     let names = loops.iter().filter_map(|number| domain.loops.get(*number));
     let names: Vec<String> = names.map(|found| format!("`{}`", found.name)).collect();
     names.join(", ")
@@ -93,7 +93,7 @@ fn listed(domain: &Domain, loops: &[usize]) -> String {
 
 /// Order of the loops that a complete schedule gives.
 fn ordered(
-    domain: &mut Domain,
+    domain: &mut IterationDomain,
     statement: &Statement,
     schedule: &StatementSchedule,
 ) -> Result<Order, PlanError> {
@@ -101,26 +101,26 @@ fn ordered(
     for name in &schedule.loops {
         loops.push(find(domain, name)?);
     }
-    let is_long = |number: &usize| domain.rounds(*number) != Some(1);
-    let others = domain.live.iter().copied().filter(|number| !loops.contains(number));
+    let is_long = |number: &usize| domain.trip_count(*number) != Some(1);
+    let others = domain.active.iter().copied().filter(|number| !loops.contains(number));
     let missing: Vec<usize> = others.filter(is_long).collect();
     if !missing.is_empty() {
         let message = format!("`loops` does not name {}", listed(domain, &missing));
         let help = "a `schedule` names all loops, outermost first".to_owned();
         return Err(refused(message, help, &schedule.place));
     }
-    domain.live.retain(|number| loops.contains(number));
-    let parts = match &schedule.split_k {
+    domain.active.retain(|number| loops.contains(number));
+    let split_k = match &schedule.split_k {
         Some(name) => Some(split_k(domain, statement, &loops, (name, &schedule.parallel))?),
         None => None,
     };
-    let lanes = match &schedule.partial_sums {
+    let partial_sums = match &schedule.partial_sums {
         Some(name) => Some(partial_sums(domain, statement, &loops, name)?),
         None => None,
     };
     let first = loops.iter().position(|number| domain.is_reduced(*number));
     let first_reduced = first.unwrap_or(loops.len());
-    let order = Order { loops, first_reduced, lanes, parts };
+    let order = Order { loops, first_reduced, partial_sums, split_k };
     for name in schedule.parallel.iter().chain(&schedule.unroll) {
         find(domain, name)?;
     }
@@ -131,7 +131,7 @@ fn ordered(
 /// Number of the loop of `split-k`, which is no longer a reduced one. Its chunks store sums, and the last one the values of
 /// an epilogue.
 fn split_k(
-    domain: &mut Domain,
+    domain: &mut IterationDomain,
     statement: &Statement,
     loops: &[usize],
     (name, parallel): (&Spanned<String>, &[Spanned<String>]),
@@ -139,16 +139,16 @@ fn split_k(
     let number = find(domain, name)?;
     let (reason, help) = if !domain.is_reduced(number) || loops.first() != Some(&number) {
         ("it is not the outermost loop, over a reduced axis", "order a reduced loop first")
-    } else if gather::operator(statement.op).is_none() {
+    } else if reduction::operator(statement.op).is_none() {
         ("the statement is no reduction", "remove `split-k`")
     } else if statement.epilogue.is_some()
         && !loops.iter().any(|other| *other != number && domain.is_reduced(*other))
     {
         ("its statement has an epilogue, and a chunk is one value", "split the loop")
-    } else if domain.is_among(number, parallel) {
+    } else if domain.is_split_from(number, parallel) {
         ("its chunks continue from each other, and it is parallel", "remove it from `parallel`")
     } else {
-        domain.put_together_later(number);
+        domain.privatize(number);
         return Ok(number);
     };
     let message = format!("cannot split the reduction at `{}`: {reason}", name.value);
@@ -158,11 +158,11 @@ fn split_k(
 /// Loops of partial sums along the loop `name`, which is no longer a reduced one: its iterations have accumulators of
 /// their own.
 fn partial_sums(
-    domain: &mut Domain,
+    domain: &mut IterationDomain,
     statement: &Statement,
     loops: &[usize],
     name: &Spanned<String>,
-) -> Result<OwnLanes, PlanError> {
+) -> Result<PartialSums, PlanError> {
     let number = find(domain, name)?;
     let outer = domain.loops.get(number).and_then(|found| found.outer);
     let around = outer.and_then(|around| {
@@ -172,17 +172,17 @@ fn partial_sums(
         let is_innermost = *last == number && rows_and_outer.next().is_none();
         (is_innermost && !outer.is_empty() && domain.is_reduced(around)).then_some(around)
     });
-    let rounds = domain.rounds(number).and_then(|rounds| u64::try_from(rounds).ok());
+    let rounds = domain.trip_count(number).and_then(|rounds| u64::try_from(rounds).ok());
     let reason = match around {
         _ if !domain.is_reduced(number) => "it is not a reduced loop",
-        _ if gather::operator(statement.op).is_none() => "the statement is no reduction",
+        _ if reduction::operator(statement.op).is_none() => "the statement is no reduction",
         _ if !rounds.is_some_and(|rounds| rounds > 1 && rounds.is_power_of_two()) => {
             "its trip count is no power of 2"
         }
         None => "it must be the inner part of a split and innermost, inside the outer part",
         Some(around) => {
-            domain.put_together_later(number);
-            return Ok(OwnLanes { number, around });
+            domain.privatize(number);
+            return Ok(PartialSums { number, around });
         }
     };
     let message = format!("cannot compute partial sums along `{}`: {reason}", name.value);
@@ -218,7 +218,7 @@ pub(crate) fn complete_schedule(
     }
     let of_schedule = |error| fault(Code::KernelSchedule, error);
     let target = renumbered(target, symbols).map_err(of_schedule)?;
-    let Planned { domain, order, .. } =
+    let ScheduledStatement { domain, order, .. } =
         planned(&target, symbols, statement, schedule).map_err(of_schedule)?;
     let mut all = Vec::new();
     for (buffer, at) in caches {
@@ -230,7 +230,7 @@ pub(crate) fn complete_schedule(
     Ok(all)
 }
 
-impl Planned {
+impl ScheduledStatement {
     /// The plan of `statement` as a complete schedule for all instruction sets: planned again, it gives the same plan.
     fn schedule(&self, place: &FileSpan) -> StatementSchedule {
         let spanned = |name: &str| Spanned { value: name.to_owned(), place: place.clone() };
@@ -249,12 +249,12 @@ impl Planned {
         let loops: Vec<usize> = self.order.loops.clone();
         let is_unrolled =
             |own: &Spanned<String>| self.unroll.iter().any(|chosen| chosen.value == own.value);
-        let parallel = loops.iter().filter(|number| domain.is_among(**number, &self.parallel));
+        let parallel = loops.iter().filter(|number| domain.is_split_from(**number, &self.parallel));
         StatementSchedule {
             isa: None,
             steps: domain.steps.iter().map(step).collect(),
-            partial_sums: self.order.lanes.and_then(|lanes| name(lanes.number)),
-            split_k: self.order.parts.and_then(name),
+            partial_sums: self.order.partial_sums.and_then(|lanes| name(lanes.number)),
+            split_k: self.order.split_k.and_then(name),
             unroll: loops.iter().filter_map(|number| name(*number)).filter(is_unrolled).collect(),
             parallel: parallel.filter_map(|number| name(*number)).collect(),
             loops: loops.iter().filter_map(|number| name(*number)).collect(),
@@ -275,13 +275,13 @@ pub fn statement_schedules(
     naming: &Naming<'_>,
     registers: Registers,
 ) -> Result<Vec<Option<StatementSchedule>>, PlanError> {
-    let (avoid, runs) = (avoiding(naming), Runs::OnCores(registers));
-    let frame = Frame::new(manifest, compute, naming, &avoid, runs)?;
+    let (avoid, runs) = (avoiding(naming), ExecutionModel::Cpu(registers));
+    let frame = KernelPrologue::new(manifest, compute, naming, &avoid, runs)?;
     let schedule = |statement: &Statement| {
         if writes_nothing(statement) || statement.scatter.is_some() {
             return Ok(None);
         }
-        let planned = Planned::new(compute, statement, &frame.buffers, runs)?;
+        let planned = ScheduledStatement::new(compute, statement, &frame.buffers, runs)?;
         Ok(Some(planned.schedule(&statement.place)).filter(|own| !own.loops.is_empty()))
     };
     compute.statements.iter().map(schedule).collect()

@@ -3,13 +3,13 @@
 use layoutc_algebra::expr::{CompareOp, Expr as Algebra, ExprComparison, ExprError};
 
 use super::super::arith::{product, sum};
-use super::super::loops::access::Steps;
+use super::super::loops::access::AffineAccess;
 use super::super::loops::domain::{digit, var};
 use super::super::lower::{PlanError, add, multiply};
-use super::Runs;
-use super::bounds::Bounds;
-use super::gather;
+use super::ExecutionModel;
+use super::bounds::LoopBounds;
 use super::nest::{Nest, partial};
+use super::reduction;
 use super::value::{condition, convert, scalar};
 use crate::ir::{Expr, LoopKind, Primitive, Stmt, Value};
 use crate::model::compute::Reduction;
@@ -33,7 +33,7 @@ pub(super) enum Way {
 }
 
 /// Copy of one element: the loops around the copy, and the addresses in the tensor (`whole`) and in the tile (`part`).
-pub(super) struct Copied {
+pub(super) struct StagingCopy {
     /// Numbers and trip counts of the loops, one per axis of the tile with an extent other than 1; the greatest stride
     /// in the tensor comes first if all strides are constant.
     pub(super) loops: Vec<(usize, i128)>,
@@ -50,7 +50,7 @@ pub(super) struct Copied {
     pub(super) reach: Option<i128>,
 }
 
-/// Loops of a copy with their trip counts, and [`Copied::reach`].
+/// Loops of a copy with their trip counts, and [`StagingCopy::reach`].
 type Loops = (Vec<(usize, i128)>, Option<i128>);
 
 /// Index of a copied element in its tensor, over the loops, and the conditions under which that index is in bounds.
@@ -58,11 +58,11 @@ type Index = (Vec<Algebra>, Vec<ExprComparison>);
 
 impl Nest<'_> {
     /// Copy of one element of the tile of cache `k`; gives the loops of the copy new names.
-    pub(super) fn copied(&mut self, k: usize, which: Which) -> Result<Copied, PlanError> {
+    pub(super) fn copied(&mut self, k: usize, which: Which) -> Result<StagingCopy, PlanError> {
         let (index, inside) = self.index_there(k, which)?;
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let layout = &staged.whole.tensor.layout;
-        let steps = Steps::of(&self.domain.at(layout.offset(), &index)?, &self.domain)?;
+        let steps = AffineAccess::of(&self.domain.at(layout.offset(), &index)?, &self.domain)?;
         let mut place = Vec::new();
         if staged.whole.image.is_some() {
             for expr in layout.physical_map() {
@@ -77,7 +77,7 @@ impl Nest<'_> {
         let (before, whole) = self.offset_there(k, &steps, &loops)?;
         let place = place.iter().map(|expr| self.lower(expr)).collect::<Result<_, _>>()?;
         let part = add(self.half_of(k, which)?, self.lower(&part)?)?;
-        Ok(Copied { loops, before, whole, place, part, inside, reach })
+        Ok(StagingCopy { loops, before, whole, place, part, inside, reach })
     }
 
     /// Index in the tensor of the element of tile `k` at the current iterations of the copy loops, with its bounds
@@ -112,12 +112,12 @@ impl Nest<'_> {
         Ok((index, inside))
     }
 
-    /// Loops of the copy of tile `k`, the greatest stride in the tensor outermost, and [`Copied::reach`]. `steps` is
+    /// Loops of the copy of tile `k`, the greatest stride in the tensor outermost, and [`StagingCopy::reach`]. `steps` is
     /// the offset in the tensor.
-    fn loops_of_copy(&self, k: usize, steps: &Steps) -> Result<Loops, PlanError> {
+    fn loops_of_copy(&self, k: usize, steps: &AffineAccess) -> Result<Loops, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let stride = |number: usize| steps.stride(number, &self.domain)?.as_const();
-        let rounds = |number: &usize| (*number, self.domain.rounds(*number).unwrap_or(1));
+        let rounds = |number: &usize| (*number, self.domain.trip_count(*number).unwrap_or(1));
         let mut loops: Vec<(usize, i128)> =
             staged.digits.iter().map(rounds).filter(|(_, rounds)| *rounds != 1).collect();
         if loops.iter().all(|(number, _)| stride(*number).is_some()) {
@@ -150,7 +150,7 @@ impl Nest<'_> {
     fn offset_there(
         &mut self,
         k: usize,
-        steps: &Steps,
+        steps: &AffineAccess,
         loops: &[(usize, i128)],
     ) -> Result<(Vec<Stmt>, Expr), PlanError> {
         let whole = self.staged.get(k).ok_or(PlanError::Scope)?.whole;
@@ -180,7 +180,7 @@ impl Nest<'_> {
 
     /// Index along one axis of the tile: the variable of loop `number`, or 0 if the loop has one iteration.
     fn element(&self, number: usize) -> Result<Algebra, ExprError> {
-        if self.domain.rounds(number) == Some(1) {
+        if self.domain.trip_count(number) == Some(1) {
             return Ok(Algebra::constant(0));
         }
         digit(number)
@@ -202,7 +202,7 @@ impl Nest<'_> {
     }
 
     /// Statement that copies one element from the tensor to the tile of cache `k`, or back.
-    pub(super) fn copy(&self, k: usize, way: Way, copied: &Copied) -> Result<Stmt, PlanError> {
+    pub(super) fn copy(&self, k: usize, way: Way, copied: &StagingCopy) -> Result<Stmt, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let whole = (staged.whole.name.clone(), copied.whole.clone());
         let part = (staged.part.name.clone(), copied.part.clone());
@@ -221,11 +221,11 @@ impl Nest<'_> {
 
     /// Statement that stores the boundary value of the tensor in one element of the tile; 0 if there is no boundary
     /// value.
-    pub(super) fn clear(&self, k: usize, copied: &Copied) -> Result<Stmt, PlanError> {
+    pub(super) fn clear(&self, k: usize, copied: &StagingCopy) -> Result<Stmt, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let dtype = staged.part.tensor.dtype;
         let ty = dtype.scalar.compute_type();
-        let zero = || convert(gather::identity(Reduction::Sum, ty), scalar(ty), dtype);
+        let zero = || convert(reduction::identity(Reduction::Sum, ty), scalar(ty), dtype);
         let value = staged.outside.clone().unwrap_or_else(zero);
         let (buffer, index) = (staged.part.name.clone(), copied.part.clone());
         Ok(Stmt::Store { buffer, index, value, through: None })
@@ -245,9 +245,9 @@ impl Nest<'_> {
     }
 
     /// Statement that fills the whole tile with the boundary value, or with 0 if there is none.
-    fn cleared(&self, k: usize, copied: &Copied) -> Result<Stmt, PlanError> {
+    fn cleared(&self, k: usize, copied: &StagingCopy) -> Result<Stmt, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
-        if staged.outside.is_none() && self.runs != Runs::OnItems {
+        if staged.outside.is_none() && self.runs != ExecutionModel::Gpu {
             let bits = i64::from(staged.part.tensor.dtype.element_bits());
             let bytes = Expr::int(staged.elements().saturating_mul(bits.div_euclid(8)));
             let buffer = staged.part.name.clone();
@@ -267,8 +267,8 @@ impl Nest<'_> {
     }
 
     /// Loops of a copy around the statement `one`, with bounds and guards that exclude elements outside the tensor.
-    fn bounded(&self, copied: Copied, one: Stmt) -> Result<Vec<Stmt>, PlanError> {
-        let Copied { loops, before, inside, .. } = copied;
+    fn bounded(&self, copied: StagingCopy, one: Stmt) -> Result<Vec<Stmt>, PlanError> {
+        let StagingCopy { loops, before, inside, .. } = copied;
         let when = |conditions: &[ExprComparison], body: Vec<Stmt>| {
             if conditions.is_empty() {
                 return Ok(body);
@@ -281,15 +281,15 @@ impl Nest<'_> {
         for (number, rounds) in loops.iter().rev() {
             let is_own = |condition: &&ExprComparison| self.mentioned(condition).contains(number);
             let own: Vec<ExprComparison> = inside.iter().filter(is_own).cloned().collect();
-            let bounds = Bounds::of(*number, &own, &self.domain)?;
+            let bounds = LoopBounds::of(*number, &own, &self.domain)?;
             let (mut from, mut to) = (Expr::int(0), literal(*rounds));
-            for low in &bounds.low {
+            for low in &bounds.lower {
                 from = from.max(self.lower(low)?);
             }
-            for high in &bounds.high {
+            for high in &bounds.upper {
                 to = to.min(self.lower(high)?);
             }
-            body = vec![self.counted(*number, [from, to], when(&bounds.asked, body)?)];
+            body = vec![self.counted(*number, [from, to], when(&bounds.residual_guards, body)?)];
         }
         // Conditions that mention no loop of the copy: axes of extent 1 have no loop.
         let is_left = |condition: &&ExprComparison| {

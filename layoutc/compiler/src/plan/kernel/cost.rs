@@ -9,12 +9,12 @@
 use layoutc_algebra::expr::ExprError;
 
 use super::super::Naming;
-use super::super::loops::access::Steps;
+use super::super::loops::access::AffineAccess;
 use super::super::lower::PlanError;
-use super::planned::Planned;
-use super::sight::Sight;
+use super::scheduled_statement::ScheduledStatement;
+use super::statement_reads::StatementReads;
 use super::value::scalar;
-use super::{Frame, Runs, avoiding, bound};
+use super::{ExecutionModel, KernelPrologue, avoiding, bound};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::machine::{AVX2, AVX512, CPU, Registers};
@@ -173,11 +173,11 @@ fn cost_with(
     naming: &Naming<'_>,
     registers: Registers,
 ) -> Result<Option<i128>, PlanError> {
-    let (avoid, runs) = (avoiding(naming), Runs::OnCores(registers));
-    let frame = Frame::new(manifest, compute, naming, &avoid, runs)?;
+    let (avoid, runs) = (avoiding(naming), ExecutionModel::Cpu(registers));
+    let frame = KernelPrologue::new(manifest, compute, naming, &avoid, runs)?;
     let whole = |buffer| bound(&frame.buffers, compute, buffer);
-    let sight = Sight::of(statement, &whole);
-    let planned = Planned::new(compute, statement, &frame.buffers, runs)?;
+    let sight = StatementReads::of(statement, &whole);
+    let planned = ScheduledStatement::new(compute, statement, &frame.buffers, runs)?;
     let bits = scalar(statement.accumulator).element_bits();
     Ok(cycles(&planned, &sight, bits, registers)?)
 }
@@ -185,14 +185,14 @@ fn cost_with(
 /// Time per iteration of planned loops, in thousandths of a cycle, with accumulators of `bits` bits; `None` if the
 /// register tile has no constant size.
 fn cycles(
-    planned: &Planned,
-    sight: &Sight<'_>,
+    planned: &ScheduledStatement,
+    sight: &StatementReads<'_>,
     bits: u32,
     registers: Registers,
 ) -> Result<Option<i128>, ExprError> {
     let domain = &planned.domain;
-    let tile: Vec<usize> = planned.order.at_once(domain).collect();
-    let trips: Option<Vec<i128>> = tile.iter().map(|number| domain.rounds(*number)).collect();
+    let tile: Vec<usize> = planned.order.register_tile(domain).collect();
+    let trips: Option<Vec<i128>> = tile.iter().map(|number| domain.trip_count(*number)).collect();
     let Some(mut trips) = trips else { return Ok(None) };
     let seen = sight.seen(domain)?;
     let is_packed = |k: usize| {
@@ -201,7 +201,7 @@ fn cycles(
     };
     let mut width = 1;
     if let (Some(last), Some(trip)) = (tile.last(), trips.last_mut()) {
-        let is_unit = |(k, steps): (usize, &Steps)| {
+        let is_unit = |(k, steps): (usize, &AffineAccess)| {
             let stride = steps.stride(*last, domain).and_then(|stride| stride.as_const());
             is_packed(k) || matches!(stride, Some(0 | 1))
         };

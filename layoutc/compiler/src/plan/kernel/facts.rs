@@ -5,8 +5,8 @@ use layoutc_algebra::expr::{Expr, Var};
 use super::super::Naming;
 use super::super::lower::PlanError;
 use super::nest::Nest;
-use super::planned::Planned;
-use super::{Frame, Runs, avoiding, parts, scatter, symbol, writes_nothing};
+use super::scheduled_statement::ScheduledStatement;
+use super::{ExecutionModel, KernelPrologue, avoiding, parts, scatter, symbol, writes_nothing};
 use crate::machine::Registers;
 use crate::model::Manifest;
 use crate::model::compute::KernelInstance;
@@ -38,7 +38,7 @@ pub fn kernel_loops(
     naming: &Naming<'_>,
     registers: Registers,
 ) -> Result<Vec<Vec<LoopFacts>>, PlanError> {
-    let (avoid, runs) = (avoiding(naming), Runs::OnCores(registers));
+    let (avoid, runs) = (avoiding(naming), ExecutionModel::Cpu(registers));
     let mut all = Vec::new();
     for statement in &compute.statements {
         if writes_nothing(statement) {
@@ -49,14 +49,14 @@ pub fn kernel_loops(
             all.push(scatter::loops(statement));
             continue;
         }
-        let frame = Frame::new(manifest, compute, naming, &avoid, runs)?;
+        let frame = KernelPrologue::new(manifest, compute, naming, &avoid, runs)?;
         let scope = |var: Var| symbol(&frame.symbols, var);
         let mut namer = frame.namer.clone();
-        let planned = Planned::new(compute, statement, &frame.buffers, runs)?;
+        let planned = ScheduledStatement::new(compute, statement, &frame.buffers, runs)?;
         let parts = parts(compute, &planned.caches, &mut namer);
         let bounds = (frame.buffers.as_slice(), parts.as_slice());
         let nest = Nest::new(compute, statement, bounds, planned, &scope, namer, runs)?;
-        let at_once: Vec<usize> = nest.order.at_once(&nest.domain).collect();
+        let at_once: Vec<usize> = nest.order.register_tile(&nest.domain).collect();
         let facts = |number: &usize| {
             let found = nest.domain.loops.get(*number)?;
             let own = nest.staged.iter().filter(|staged| staged.at == *number);
@@ -65,9 +65,9 @@ pub fn kernel_loops(
                 name: found.name.clone(),
                 extent: found.extent.clone(),
                 is_reduced: found.is_reduced
-                    || nest.order.lanes.is_some_and(|lanes| lanes.number == *number),
+                    || nest.order.partial_sums.is_some_and(|lanes| lanes.number == *number),
                 is_at_once: at_once.contains(number),
-                is_parallel: nest.domain.is_among(*number, &nest.parallel),
+                is_parallel: nest.domain.is_split_from(*number, &nest.parallel),
                 blocks: blocks.collect(),
             })
         };

@@ -14,7 +14,7 @@ impl Nest<'_> {
     /// Grid over `loops` with the fewest elements read per thread; `None` if no grid of `GPU.threads` threads divides
     /// the trip counts, or if a trip count is not constant.
     pub(super) fn grid(&self, loops: &[usize]) -> Option<Grid> {
-        let extents = loops.iter().map(|number| self.domain.rounds(*number));
+        let extents = loops.iter().map(|number| self.domain.trip_count(*number));
         let extents: Vec<i64> =
             extents.map(|rounds| i64::try_from(rounds?).ok()).collect::<Option<_>>()?;
         let mut best: Option<(i64, Vec<i64>)> = None;
@@ -65,7 +65,7 @@ impl Nest<'_> {
         let mut lets = Vec::new();
         let (mut across, mut along) = (1_i64, 1_i64);
         for (place, (number, own)) in loops.iter().zip(items).enumerate().rev() {
-            let all = self.domain.rounds(*number).and_then(|rounds| i64::try_from(rounds).ok());
+            let all = self.domain.trip_count(*number).and_then(|rounds| i64::try_from(rounds).ok());
             let rounds = all.and_then(|all| all.checked_div(*own)).ok_or(PlanError::Scope)?;
             let mut parts = Vec::new();
             if *own > 1 {

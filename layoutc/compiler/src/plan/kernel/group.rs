@@ -6,17 +6,17 @@ use layoutc_algebra::expr::{Expr as Algebra, ExprComparison};
 use super::super::arith::product;
 use super::super::gpu_relayout::Items;
 use super::super::lower::{PlanError, add, lower, multiply, range};
-use super::bounds::Bounds;
-use super::copy::{Copied, Way, Which};
+use super::bounds::LoopBounds;
+use super::copy::{StagingCopy, Way, Which};
 use super::grid::Grid;
-use super::nest::{At, Inside, Nest};
+use super::nest::{LoopState, Nest, Phase};
 use super::order::MOST_AT_ONCE;
 use super::value::condition;
 use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Storage, Update, Value};
 use crate::machine::GPU;
 
 /// Distribution of a statement's loops over thread blocks and threads.
-struct Shares {
+struct BlockMapping {
     /// Loops whose iterations are distributed over thread blocks, outermost first.
     outer: Vec<usize>,
     /// Loops whose iterations are distributed over the threads of a thread block.
@@ -64,7 +64,7 @@ impl Nest<'_> {
         let mut at = self.start()?;
         for number in &shares.outer {
             at.open.push(*number);
-            inside.extend(self.advance(*number, &mut at, Inside::All, false)?);
+            inside.extend(self.advance(*number, &mut at, Phase::Whole, false)?);
         }
         inside.extend(self.group_round(&shares, &at)?);
         let (name, from, to) = (group, Expr::int(0), count);
@@ -75,7 +75,7 @@ impl Nest<'_> {
 
     /// Distributes the loops. Those up to the innermost cache outside the reduction, or all before the first reduced
     /// loop if there is no such cache, go to thread blocks; the rest of the loops that are not reduced go to threads.
-    fn shares(&mut self) -> Result<Shares, PlanError> {
+    fn shares(&mut self) -> Result<BlockMapping, PlanError> {
         let first = self.order.first_reduced;
         let places = self
             .staged
@@ -88,7 +88,7 @@ impl Nest<'_> {
         let (outer, inner) = (outer.to_vec(), inner.to_vec());
         let (reduced, items): (Vec<usize>, Vec<usize>) =
             inner.into_iter().partition(|number| self.domain.is_reduced(*number));
-        let rounds = items.iter().map(|number| self.domain.rounds(*number));
+        let rounds = items.iter().map(|number| self.domain.trip_count(*number));
         let rounds = rounds.product::<Option<i128>>().filter(|rounds| *rounds <= MOST_AT_ONCE);
         let Some(rounds) = rounds.and_then(|rounds| i64::try_from(rounds).ok()) else {
             let at = self.statement.caches.first().map(|cache| &cache.at);
@@ -103,7 +103,7 @@ impl Nest<'_> {
         };
         let (round, done) = (self.namer.name("element"), self.namer.name("round"));
         let grid = if reduced.is_empty() { None } else { self.grid(&items) };
-        Ok(Shares { outer, items, reduced, rounds, grid, round, done })
+        Ok(BlockMapping { outer, items, reduced, rounds, grid, round, done })
     }
 
     /// Rejects caches of whose tile a thread block would use only a part: written tiles of loops other than `last`, the
@@ -136,7 +136,11 @@ impl Nest<'_> {
     }
 
     /// Statements of a thread block for one iteration of the outer loops.
-    fn group_round(&mut self, shares: &Shares, at: &At) -> Result<Vec<Stmt>, PlanError> {
+    fn group_round(
+        &mut self,
+        shares: &BlockMapping,
+        at: &LoopState,
+    ) -> Result<Vec<Stmt>, PlanError> {
         let mut body = Vec::new();
         let outside = |nest: &Self, reduced: bool| -> Vec<usize> {
             let is_it = |k: &usize| {
@@ -148,7 +152,7 @@ impl Nest<'_> {
         let mut is_copied = false;
         for k in &near {
             let is_read = self.staged.get(*k).is_some_and(|staged| !staged.is_written);
-            if is_read || self.goes_on {
+            if is_read || self.accumulates_into_output {
                 body.extend(self.copied_by_items(*k, Which::Own, Way::In)?);
                 is_copied = true;
             }
@@ -161,9 +165,9 @@ impl Nest<'_> {
             !self.mentioned(condition).iter().any(|number| shares.reduced.contains(number))
         };
         let written: Vec<ExprComparison> =
-            self.written.iter().filter(is_element).cloned().collect();
+            self.store_guards.iter().filter(is_element).cloned().collect();
         let store = if shares.reduced.is_empty() {
-            let value = self.innermost(&self.at_item(shares, at)?, Inside::All)?;
+            let value = self.innermost(&self.at_item(shares, at)?, Phase::Whole)?;
             self.shared(shares, &written, value)?
         } else {
             let element = super::value::scalar(self.statement.accumulator).to_string();
@@ -174,14 +178,14 @@ impl Nest<'_> {
             let value = self.first(&self.at_item(shares, at)?)?;
             let set = |value| self.gather(self.held_by(shares), Update::Set, value);
             let mut first = vec![set(value)];
-            if self.goes_on && !written.is_empty() {
+            if self.accumulates_into_output && !written.is_empty() {
                 let otherwise =
-                    super::gather::identity(self.statement.op, self.statement.accumulator);
+                    super::reduction::identity(self.statement.op, self.statement.accumulator);
                 let otherwise = vec![set(otherwise)];
                 let condition = condition(&written, &|var| self.scope(var))?;
                 first = vec![Stmt::If { condition, likely: true, body: first, otherwise }];
             }
-            if self.goes_on {
+            if self.accumulates_into_output {
                 body.push(self.share(shares, first)?);
             } else {
                 // Unrolled: an array is kept in registers only if all its indices are constant.
@@ -216,16 +220,16 @@ impl Nest<'_> {
     /// Reduced loops `rest`, executed by every thread, with the thread loop that updates the accumulators innermost.
     fn reduced_by_items(
         &mut self,
-        shares: &Shares,
+        shares: &BlockMapping,
         rest: &[usize],
-        at: &At,
+        at: &LoopState,
     ) -> Result<Vec<Stmt>, PlanError> {
         let Some((number, rest)) = rest.split_first() else {
-            let mut conditions = self.asked_of_values();
-            conditions.extend(self.gathered.iter().cloned());
-            conditions.retain(|condition| !at.sure.contains(condition));
-            let (mut body, value) = self.gathered_value(&self.at_item(shares, at)?)?;
-            let how = super::gather::how(self.statement.op);
+            let mut conditions = self.guards_of_update();
+            conditions.extend(self.update_guards.iter().cloned());
+            conditions.retain(|condition| !at.proven.contains(condition));
+            let (mut body, value) = self.update_value(&self.at_item(shares, at)?)?;
+            let how = super::reduction::how(self.statement.op);
             let into = self.held_by(shares);
             body.push(self.gather(into, how, value));
             return Ok(vec![self.shared(shares, &conditions, body)?]);
@@ -238,22 +242,22 @@ impl Nest<'_> {
         let (mut all, mut ends, mut inner) =
             (Vec::new(), [Expr::int(0), extent.clone()], at.clone());
         let is_double =
-            |staged: &super::stage::Staged<'_>| staged.at == number && staged.has_halves;
+            |staged: &super::staging::StagingBuffer<'_>| staged.at == number && staged.has_halves;
         if !self.staged.iter().any(is_double) {
             let conditions: Vec<ExprComparison> =
-                self.written.iter().chain(&self.gathered).cloned().collect();
-            let own = self.own(number, at, &conditions);
-            let bounds = Bounds::of(number, &own, &self.domain)?;
-            if bounds.asked.is_empty() {
+                self.store_guards.iter().chain(&self.update_guards).cloned().collect();
+            let own = self.guards_resolved_by(number, at, &conditions);
+            let bounds = LoopBounds::of(number, &own, &self.domain)?;
+            if bounds.residual_guards.is_empty() {
                 let (lets, found) = self.ends(number, &bounds)?;
                 all.extend(lets);
                 ends = found;
-                inner.sure.extend(own);
+                inner.proven.extend(own);
             }
         }
         inner.open.push(number);
         self.enter_halves(number, &mut inner)?;
-        let lets = self.advance(number, &mut inner, Inside::Gather, false)?;
+        let lets = self.advance(number, &mut inner, Phase::Update, false)?;
         let own = self.blocks_at(number);
         let (doubles, singles): (Vec<usize>, Vec<usize>) = own
             .iter()
@@ -293,14 +297,14 @@ impl Nest<'_> {
         }
         let name = self.names.get(number).cloned().unwrap_or_default();
         let [from, to] = ends;
-        let rounds = self.unrolled(number, false, Inside::Gather);
+        let rounds = self.unrolled(number, false, Phase::Update);
         let kind = rounds.map_or(LoopKind::Serial, LoopKind::Unrolled);
         all.push(Stmt::For { name, from, to, step: 1, kind, body });
         Ok(all)
     }
 
     /// Adds the offset of the current half to all accesses in `at` to double-buffered tiles of loop `number`.
-    fn enter_halves(&self, number: usize, at: &mut At) -> Result<(), PlanError> {
+    fn enter_halves(&self, number: usize, at: &mut LoopState) -> Result<(), PlanError> {
         for k in self.blocks_at(number) {
             let Some(staged) = self.staged.get(k) else { continue };
             let half = self.half_of(k, Which::Own)?;
@@ -314,13 +318,13 @@ impl Nest<'_> {
     }
 
     /// Accumulator of the thread's current iteration: the array element with the index `done`.
-    fn held_by(&self, shares: &Shares) -> Value {
+    fn held_by(&self, shares: &BlockMapping) -> Value {
         Value::Item { array: self.accumulator.clone(), index: Expr::name(&shares.done) }
     }
 
     /// Copy of `at` inside the thread loop, with the terms of the distributed loops added to the offsets. The terms are
     /// not stored in variables, because variables declared in a thread loop have 32 bits.
-    fn at_item(&self, shares: &Shares, at: &At) -> Result<At, PlanError> {
+    fn at_item(&self, shares: &BlockMapping, at: &LoopState) -> Result<LoopState, PlanError> {
         let mut inner = at.clone();
         inner.open.extend(&shares.items);
         for (k, access) in self.accesses.iter().enumerate() {
@@ -329,7 +333,7 @@ impl Nest<'_> {
             let mut reach = 0_i128;
             for (number, stride) in &access.steps.strides {
                 if shares.items.contains(number) {
-                    let far = stride.as_const().zip(self.domain.rounds(*number));
+                    let far = stride.as_const().zip(self.domain.trip_count(*number));
                     let far = far.map_or(i128::MAX, |(stride, n)| stride.abs().saturating_mul(n));
                     reach = reach.saturating_add(far);
                     now = add(now, multiply(self.named(*number), self.lower(stride)?)?)?;
@@ -350,7 +354,7 @@ impl Nest<'_> {
     /// Thread loop around `body`, which is guarded by `conditions`.
     fn shared(
         &self,
-        shares: &Shares,
+        shares: &BlockMapping,
         conditions: &[ExprComparison],
         body: Vec<Stmt>,
     ) -> Result<Stmt, PlanError> {
@@ -364,7 +368,7 @@ impl Nest<'_> {
 
     /// Thread loop around `body`. The trip count is rounded up to a multiple of the number of threads, so that all
     /// threads execute equally many iterations; a guard excludes the excess ones.
-    fn share(&self, shares: &Shares, body: Vec<Stmt>) -> Result<Stmt, PlanError> {
+    fn share(&self, shares: &BlockMapping, body: Vec<Stmt>) -> Result<Stmt, PlanError> {
         let whole = shares
             .rounds
             .saturating_add(GPU.threads - 1)
@@ -431,7 +435,7 @@ impl Nest<'_> {
 
     /// Rejects a tile whose elements in the tensor span 2^31 elements or more: index arithmetic in thread loops has 32
     /// bits.
-    fn is_near(&self, k: usize, copied: &Copied) -> Result<(), PlanError> {
+    fn is_near(&self, k: usize, copied: &StagingCopy) -> Result<(), PlanError> {
         let Some(staged) = self.staged.get(k) else { return Ok(()) };
         if copied.reach.is_some_and(|reach| reach <= i128::from(i32::MAX)) {
             return Ok(());

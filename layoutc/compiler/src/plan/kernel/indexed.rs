@@ -8,7 +8,7 @@ use layoutc_algebra::expr::{Expr as Algebra, Var};
 use super::super::lower::{Binding, PlanError, Range, Scope, lower, range};
 use super::super::names::Namer;
 use super::value::{fetched, integer_constant, load, scalar};
-use super::{Bound, Runs};
+use super::{ExecutionModel, KernelBuffer};
 use crate::base::dtype::Scalar;
 use crate::ir::{Compare, Expr, Stmt, Value, ValueOp};
 use crate::model::compute::{BufferRef, DataIndex, KernelInstance, TypedExpr, TypedExprKind};
@@ -33,7 +33,7 @@ pub(super) struct Lowering<'a> {
     /// Bindings of the symbols.
     pub(super) symbol: &'a Scope<'a>,
     pub(super) compute: &'a KernelInstance,
-    pub(super) runs: Runs,
+    pub(super) runs: ExecutionModel,
 }
 
 impl Lowering<'_> {
@@ -41,7 +41,7 @@ impl Lowering<'_> {
     /// `value`.
     fn promised(&self, value: &TypedExpr) -> bool {
         let mut operands = (0..).zip(&self.compute.operands);
-        self.runs != Runs::OnItems
+        self.runs != ExecutionModel::Gpu
             && operands.any(|(k, one)| one.range.is_some() && value.uses(BufferRef::Operand(k)))
     }
 }
@@ -64,7 +64,7 @@ impl<'a> Named<'a> {
     /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
     pub(super) fn place(
         &self,
-        bound: &Bound,
+        bound: &KernelBuffer,
         indices: &[DataIndex],
         lowering: &Lowering<'_>,
     ) -> Result<Place, PlanError> {
@@ -128,7 +128,7 @@ fn below(value: Value, extent: Expr) -> Value {
 
 /// Scope that binds the axes of `bound` to in-bounds indices, with all other variables taken from `symbol`.
 pub(super) fn at_indices<'s>(
-    bound: &'s Bound,
+    bound: &'s KernelBuffer,
     index: &'s [Expr],
     symbol: &'s Scope<'s>,
 ) -> impl Fn(Var) -> Option<Binding> + 's {
@@ -146,7 +146,11 @@ pub(super) fn at_indices<'s>(
 ///
 /// # Errors
 /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
-pub(super) fn offset(bound: &Bound, index: &[Expr], symbol: &Scope<'_>) -> Result<Expr, PlanError> {
+pub(super) fn offset(
+    bound: &KernelBuffer,
+    index: &[Expr],
+    symbol: &Scope<'_>,
+) -> Result<Expr, PlanError> {
     lower(bound.tensor.layout.offset(), &at_indices(bound, index, symbol))
 }
 
@@ -155,7 +159,7 @@ pub(super) fn offset(bound: &Bound, index: &[Expr], symbol: &Scope<'_>) -> Resul
 /// # Errors
 /// As [`offset`].
 pub(super) fn element(
-    bound: &Bound,
+    bound: &KernelBuffer,
     index: &[Expr],
     symbol: &Scope<'_>,
 ) -> Result<Value, PlanError> {

@@ -9,10 +9,10 @@ use super::super::gpu_relayout::{Items, Kernel};
 use super::super::image::LANES;
 use super::super::lower::{PlanError, lower, range};
 use super::super::prepare::fill_constant;
-use super::gather;
-use super::nest::{Inside, Nest};
+use super::nest::{Nest, Phase};
+use super::reduction;
 use super::value::{condition, convert, scalar};
-use super::{Bound, Frame, symbol};
+use super::{KernelBuffer, KernelPrologue, symbol};
 use crate::ir::{
     Expr, Function, LaunchAxis, LoopKind, Primitive, Returns, Stmt, Storage, Update, Value,
 };
@@ -26,8 +26,8 @@ fn items(count: &Algebra, scope: &super::super::lower::Scope<'_>) -> Result<Item
 /// Kernel called `name` that writes the fill value to the whole target before the elements are written. `None` if there
 /// is no padding to fill, or if the target is an image, an intermediate tensor, or has elements of less than a byte.
 pub(super) fn padding(
-    frame: &Frame<'_>,
-    target: &Bound,
+    frame: &KernelPrologue<'_>,
+    target: &KernelBuffer,
     naming: &Naming<'_>,
     name: &str,
 ) -> Result<Option<Kernel>, PlanError> {
@@ -78,13 +78,13 @@ impl Nest<'_> {
         let mut at = self.start()?;
         for number in &outer {
             at.open.push(*number);
-            body.extend(self.advance(*number, &mut at, Inside::All, false)?);
+            body.extend(self.advance(*number, &mut at, Phase::Whole, false)?);
         }
         let is_own = |condition: &&ExprComparison| {
             self.mentioned(condition).iter().all(|number| outer.contains(number))
         };
-        let own: Vec<ExprComparison> = self.written.iter().filter(is_own).cloned().collect();
-        let mut inside = self.innermost(&at, Inside::All)?;
+        let own: Vec<ExprComparison> = self.store_guards.iter().filter(is_own).cloned().collect();
+        let mut inside = self.innermost(&at, Phase::Whole)?;
         if let Some(last) = outer.last() {
             inside = self.with_blocks(*last, inside)?;
         }
@@ -154,17 +154,17 @@ impl Nest<'_> {
         let Some([_, put]) = target.bound.image.clone() else { return Ok(Vec::new()) };
         let (dtype, image) = (target.bound.tensor.dtype, target.bound.name.clone());
         let texel = self.namer.name("texel");
-        let lanes = self.order.at_once(&self.domain).next();
+        let lanes = self.order.register_tile(&self.domain).next();
         let from = convert(self.item()?, scalar(self.statement.accumulator), dtype);
         let zero = convert(
-            gather::identity(crate::model::compute::Reduction::Sum, self.statement.accumulator),
+            reduction::identity(crate::model::compute::Reduction::Sum, self.statement.accumulator),
             scalar(self.statement.accumulator),
             dtype,
         );
-        let value = if self.written.is_empty() {
+        let value = if self.store_guards.is_empty() {
             from
         } else {
-            let condition = condition(&self.written, &|var| self.scope(var))?;
+            let condition = condition(&self.store_guards, &|var| self.scope(var))?;
             let condition = Box::new(Value::Holds { condition });
             Value::Select { condition, then: Box::new(from), otherwise: Box::new(zero) }
         };

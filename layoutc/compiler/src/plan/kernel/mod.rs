@@ -8,26 +8,26 @@ mod bounds;
 mod complete;
 mod copy;
 mod cost;
+mod emit_loops;
 mod facts;
-mod gather;
 mod grid;
 mod group;
 mod indexed;
 mod item;
-mod lanes;
-mod near;
 mod nest;
+mod operand_packing;
 pub(super) mod order;
 mod outer_fusion;
-mod plain;
-mod planned;
-mod rounds;
+mod partial_sums;
+mod reduction;
+mod reference;
+mod register_tile;
 mod scatter;
+mod scheduled_statement;
 mod shared_loops;
-mod sight;
-mod stage;
+mod staging;
+mod statement_reads;
 mod value;
-mod vectors;
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::symbol::{Axis, Symbol};
@@ -39,15 +39,15 @@ pub(crate) use self::cost::{is_for_cores, slow_schedules};
 pub use self::facts::{LoopFacts, kernel_loops};
 use self::nest::Nest;
 use self::outer_fusion::{Group, Member};
-pub use self::plain::{Plain, plain};
-use self::planned::Planned;
+pub use self::reference::{ReferenceKernel, plain};
+use self::scheduled_statement::ScheduledStatement;
 use self::shared_loops::SharedLoops;
 use super::Context;
 use super::Naming;
 use super::arith::{product, sum};
 use super::gpu_relayout::{Items, Kernel};
 use super::image;
-use super::loops::domain::Domain;
+use super::loops::domain::IterationDomain;
 use super::lower::{Binding, PlanError, Range, Scope, lower};
 use super::moves::NO_OVERLAP;
 use super::names::Namer;
@@ -72,7 +72,7 @@ const MATH: [&str; 10] =
 
 /// Buffer of a kernel.
 #[derive(Debug)]
-struct Bound {
+struct KernelBuffer {
     /// Tensor, with its symbols renumbered to the kernel's.
     tensor: Tensor,
     /// Name of the parameter or array.
@@ -88,7 +88,7 @@ struct Bound {
     iteration: Option<IterationBuffer>,
 }
 
-impl Bound {
+impl KernelBuffer {
     /// Offset of an element in the buffer, in elements, over the tensor's logical axes.
     fn offset(&self) -> &Algebra {
         self.iteration.as_ref().map_or(self.tensor.layout.offset(), |own| &own.offset)
@@ -98,7 +98,7 @@ impl Bound {
     ///
     /// # Errors
     /// [`PlanError`] if an expression grows too large.
-    fn locate(&self, domain: &mut Domain) -> Result<(), PlanError> {
+    fn locate(&self, domain: &mut IterationDomain) -> Result<(), PlanError> {
         if let Some(iteration) = &self.iteration {
             domain.offset = domain.at(&iteration.offset, &domain.axes)?;
         }
@@ -162,10 +162,10 @@ pub fn cpu_kernel(
     naming: &Naming<'_>,
     registers: Registers,
 ) -> Result<Function, PlanError> {
-    let runs = Runs::OnCores(registers);
+    let runs = ExecutionModel::Cpu(registers);
     let avoid = avoiding(naming);
-    let Frame { symbols, buffers, params, mut namer, mut body } =
-        Frame::new(manifest, compute, naming, &avoid, runs)?;
+    let KernelPrologue { symbols, buffers, params, mut namer, mut body } =
+        KernelPrologue::new(manifest, compute, naming, &avoid, runs)?;
     let scope = |var: Var| symbol(&symbols, var);
     for bound in buffers.iter().filter(|bound| bound.is_local && bound.iteration.is_none()) {
         body.extend(on_the_stack(bound));
@@ -186,10 +186,10 @@ pub fn cpu_kernel(
 /// where that is legal.
 fn statements(
     compute: &KernelInstance,
-    buffers: &[Bound],
+    buffers: &[KernelBuffer],
     naming: &Naming<'_>,
     (scope, namer): (&Scope<'_>, &mut Namer<'_>),
-    runs: Runs,
+    runs: ExecutionModel,
 ) -> Result<Vec<Stmt>, PlanError> {
     let mut body = Vec::new();
     let mut filled: Vec<BufferRef> = Vec::new();
@@ -204,7 +204,7 @@ fn statements(
         filled.push(statement.target);
         let is_scheduled = !writes_nothing(statement) && statement.scatter.is_none();
         let planned = if is_scheduled {
-            Some(Planned::new(compute, statement, buffers, runs)?)
+            Some(ScheduledStatement::new(compute, statement, buffers, runs)?)
         } else {
             None
         };
@@ -245,17 +245,17 @@ fn statements(
 fn nest(
     compute: &KernelInstance,
     statement: &Statement,
-    planned: &Planned,
-    buffers: &[Bound],
+    planned: &ScheduledStatement,
+    buffers: &[KernelBuffer],
     (scope, namer): (&Scope<'_>, &mut Namer<'_>),
-    runs: Runs,
+    runs: ExecutionModel,
 ) -> Result<Vec<Stmt>, PlanError> {
     let mut body = Vec::new();
-    if planned.order.parts.is_some() && !statement.accumulate {
-        let first = gather::before_any(statement);
+    if planned.order.split_k.is_some() && !statement.accumulate {
+        let first = reduction::init_statement(statement);
         let parallel = planned.parallel.iter().flat_map(with_wholes).collect();
         let compute = compute.with_schedule(LoopSchedule { parallel, ..Default::default() });
-        let planned = Planned::new(&compute, &first, buffers, runs)?;
+        let planned = ScheduledStatement::new(&compute, &first, buffers, runs)?;
         body.extend(loops(&compute, &first, planned, buffers, (scope, namer), runs)?);
     }
     body.extend(loops(compute, statement, planned.clone(), buffers, (scope, namer), runs)?);
@@ -273,10 +273,10 @@ fn with_wholes(name: &Spanned<String>) -> Vec<Spanned<String>> {
 fn loops(
     compute: &KernelInstance,
     statement: &Statement,
-    planned: Planned,
-    buffers: &[Bound],
+    planned: ScheduledStatement,
+    buffers: &[KernelBuffer],
     (scope, namer): (&Scope<'_>, &mut Namer<'_>),
-    runs: Runs,
+    runs: ExecutionModel,
 ) -> Result<Vec<Stmt>, PlanError> {
     let parts = parts(compute, &planned.caches, namer);
     let nest =
@@ -328,7 +328,7 @@ pub fn gpu_kernels(
     for (number, statement) in (1_usize..).zip(&compute.statements) {
         let name = naming.tensor(&compute.name);
         let name = if number == last { name } else { format!("{name}_{number}") };
-        let frame = Frame::new(manifest, compute, naming, &avoid, Runs::OnItems)?;
+        let frame = KernelPrologue::new(manifest, compute, naming, &avoid, ExecutionModel::Gpu)?;
         let scope = |var: Var| symbol(&frame.symbols, var);
         let Some(target) = bound(&frame.buffers, compute, statement.target) else { continue };
         if !filled.contains(&statement.target) && !statement.keeps() {
@@ -362,7 +362,7 @@ fn writes_nothing(statement: &Statement) -> bool {
 fn by_items(
     compute: &KernelInstance,
     statement: &Statement,
-    frame: &Frame<'_>,
+    frame: &KernelPrologue<'_>,
     scope: &Scope<'_>,
 ) -> Result<(Vec<Stmt>, Items, Option<i64>), PlanError> {
     let mut namer = frame.namer.clone();
@@ -374,10 +374,10 @@ fn by_items(
         let (body, items) = scatter::on_items(compute, statement, &frame.buffers, names)?;
         return Ok((body, items, None));
     }
-    let planned = Planned::new(compute, statement, &frame.buffers, Runs::OnItems)?;
+    let planned = ScheduledStatement::new(compute, statement, &frame.buffers, ExecutionModel::Gpu)?;
     let parts = parts(compute, &planned.caches, &mut namer);
     let bounds = (frame.buffers.as_slice(), parts.as_slice());
-    let nest = Nest::new(compute, statement, bounds, planned, scope, namer, Runs::OnItems)?;
+    let nest = Nest::new(compute, statement, bounds, planned, scope, namer, ExecutionModel::Gpu)?;
     let group = nest.is_grouped.then_some(GPU.threads);
     let (body, items) = if nest.is_grouped { nest.write_group()? } else { nest.write_item()? };
     Ok((body, items, group))
@@ -394,11 +394,11 @@ fn ranges(compute: &KernelInstance, symbols: &[Binding]) -> Ranges {
 
 /// Processor that executes the iterations of the outer loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Runs {
+enum ExecutionModel {
     /// CPU threads; the inner loops are vectorized with these registers.
-    OnCores(Registers),
+    Cpu(Registers),
     /// GPU threads: one per iteration of all outer loops, or a thread block per iteration.
-    OnItems,
+    Gpu,
 }
 
 /// Predicate that is true for identifiers that a kernel must not declare.
@@ -418,22 +418,22 @@ fn symbol(symbols: &[Binding], var: Var) -> Option<Binding> {
 }
 
 /// Symbols, buffers, parameters and names shared by all functions of a kernel instance.
-struct Frame<'a> {
+struct KernelPrologue<'a> {
     symbols: Vec<Binding>,
-    buffers: Vec<Bound>,
+    buffers: Vec<KernelBuffer>,
     params: Vec<Param>,
     namer: Namer<'a>,
     /// Assertions of preconditions on the symbols.
     body: Vec<Stmt>,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> KernelPrologue<'a> {
     fn new(
         manifest: &Manifest,
         compute: &KernelInstance,
         naming: &Naming<'_>,
         avoid: &'a dyn Fn(&str) -> bool,
-        runs: Runs,
+        runs: ExecutionModel,
     ) -> Result<Self, PlanError> {
         let mut namer = Namer::new(avoid);
         let (mut symbols, mut params) = (Vec::new(), Vec::new());
@@ -481,15 +481,15 @@ fn bind(
     compute: &KernelInstance,
     naming: &Naming<'_>,
     namer: &mut Namer<'_>,
-    runs: Runs,
-) -> Result<(Vec<Bound>, Vec<Param>), PlanError> {
+    runs: ExecutionModel,
+) -> Result<(Vec<KernelBuffer>, Vec<Param>), PlanError> {
     let (mut buffers, mut params) = (Vec::new(), Vec::new());
     for operand in &compute.operands {
         let Some(tensor) = manifest.tensor(operand.tensor) else { continue };
         let owner = tensor.owner.as_ref().map_or(&tensor.name, |owner| &owner.name);
         let tensor = renumbered(tensor, &compute.symbols)?;
         let name = namer.name(&operand.name);
-        let image = if runs == Runs::OnItems { image::of(&tensor)? } else { None };
+        let image = if runs == ExecutionModel::Gpu { image::of(&tensor)? } else { None };
         let ty = match (&image, operand.is_written) {
             (Some(image), true) => ParamType::OutputImage(tensor.dtype, image.rank),
             (Some(image), false) => ParamType::InputImage(tensor.dtype, image.rank),
@@ -502,15 +502,15 @@ fn bind(
         let [load, store] =
             ["load", "store"].map(|what| is_packed.then(|| naming.member(owner, what)));
         let (is_local, iteration) = (false, None);
-        buffers.push(Bound { tensor, name, load, store, image, is_local, iteration });
+        buffers.push(KernelBuffer { tensor, name, load, store, image, is_local, iteration });
     }
     for tensor in &compute.locals {
         let tensor = renumbered(tensor, &compute.symbols)?;
         let name = namer.name(&tensor.name);
         // GPU kernels compute one statement each, and intermediates as a whole.
-        let own = compute.compute_at(&tensor.name).filter(|_| runs != Runs::OnItems);
+        let own = compute.compute_at(&tensor.name).filter(|_| runs != ExecutionModel::Gpu);
         let iteration = own.map(|own| IterationBuffer::new(&tensor, own)).transpose()?;
-        let is_param = runs == Runs::OnItems || is_given(compute, &tensor);
+        let is_param = runs == ExecutionModel::Gpu || is_given(compute, &tensor);
         if tensor.dtype.element_bits() < 8 {
             return Err(shares_bytes(&tensor, compute));
         }
@@ -519,13 +519,17 @@ fn bind(
             params.push(Param { name: name.clone(), ty });
         }
         let (load, store, image) = (None, None, None);
-        buffers.push(Bound { tensor, name, load, store, image, is_local: true, iteration });
+        buffers.push(KernelBuffer { tensor, name, load, store, image, is_local: true, iteration });
     }
     Ok((buffers, params))
 }
 
 /// Buffers of the cached tiles of a statement, each called `<name>_block`.
-fn parts(compute: &KernelInstance, caches: &[TileCache], namer: &mut Namer<'_>) -> Vec<Bound> {
+fn parts(
+    compute: &KernelInstance,
+    caches: &[TileCache],
+    namer: &mut Namer<'_>,
+) -> Vec<KernelBuffer> {
     let part = |cache: &TileCache| {
         let called = match cache.buffer {
             BufferRef::Operand(k) => compute.operands.get(k).map(|operand| &operand.name),
@@ -534,17 +538,17 @@ fn parts(compute: &KernelInstance, caches: &[TileCache], namer: &mut Namer<'_>) 
         let name = namer.name(&format!("{}_block", called.map_or("", String::as_str)));
         let (load, store, image) = (None, None, None);
         let (tensor, is_local, iteration) = (cache.block.clone(), true, None);
-        Bound { tensor, name, load, store, image, is_local, iteration }
+        KernelBuffer { tensor, name, load, store, image, is_local, iteration }
     };
     caches.iter().map(part).collect()
 }
 
 /// Buffer of a reference; `None` if `buffers` has no such buffer.
 fn bound<'b>(
-    buffers: &'b [Bound],
+    buffers: &'b [KernelBuffer],
     compute: &KernelInstance,
     buffer: BufferRef,
-) -> Option<&'b Bound> {
+) -> Option<&'b KernelBuffer> {
     match buffer {
         BufferRef::Operand(k) => buffers.get(k),
         BufferRef::Local(k) => buffers.get(compute.operands.len().checked_add(k)?),
@@ -590,7 +594,7 @@ fn stack_elements(tensor: &Tensor) -> Option<i64> {
     i64::try_from(elements).ok().filter(|_| bytes <= CPU.local_stack_bytes)
 }
 
-fn on_the_stack(bound: &Bound) -> Option<Stmt> {
+fn on_the_stack(bound: &KernelBuffer) -> Option<Stmt> {
     let elements = stack_elements(&bound.tensor)?.max(1);
     let (name, element) = (bound.name.clone(), bound.tensor.dtype.to_string());
     Some(Stmt::Allocate { name, element, elements, storage: Storage::Private })
@@ -608,7 +612,7 @@ fn shares_bytes(tensor: &Tensor, compute: &KernelInstance) -> PlanError {
 /// Statements that write the fill value to the whole target before its elements are written; empty for an intermediate
 /// tensor, and if there is no padding to fill.
 fn padding(
-    bound: &Bound,
+    bound: &KernelBuffer,
     naming: &Naming<'_>,
     namer: &mut Namer<'_>,
     scope: &Scope<'_>,

@@ -2,17 +2,17 @@
 
 use layoutc_algebra::expr::{Expr as Algebra, ExprComparison, Predicate, Var};
 
-use super::super::loops::access::Steps;
-use super::super::loops::domain::Domain;
+use super::super::loops::access::AffineAccess;
+use super::super::loops::domain::IterationDomain;
 use super::super::lower::{Binding, PlanError, Scope, add, literal, lower, multiply, range};
 use super::super::names::Namer;
 use super::indexed::{Lowering, Named, element};
 use super::order::Order;
-use super::planned::Planned;
-use super::sight::{Sight, index};
-use super::stage::{Staged, staged};
-use super::value::{Here, Indexed, condition, convert, fetched, inside, load, scalar};
-use super::{Bound, Runs, bound, gather};
+use super::scheduled_statement::ScheduledStatement;
+use super::staging::{StagingBuffer, staged};
+use super::statement_reads::{StatementReads, index};
+use super::value::{Indexed, ValueLowering, condition, convert, fetched, inside, load, scalar};
+use super::{ExecutionModel, KernelBuffer, bound, reduction};
 use crate::ir::{Compare, Expr, Stmt, Storage, Update, Value};
 use crate::model::Spanned;
 use crate::model::compute::{
@@ -36,9 +36,9 @@ pub(super) struct Access<'a> {
     pub(super) read: Option<&'a ElementRead>,
     /// Part of the statement that uses the element.
     pub(super) part: AccessUse,
-    pub(super) bound: &'a Bound,
+    pub(super) bound: &'a KernelBuffer,
     /// Offset in elements, as a stride for each loop and a remainder.
-    pub(super) steps: Steps,
+    pub(super) steps: AffineAccess,
     /// Physical index over the loops, one expression per physical axis; empty unless the buffer is an image.
     pub(super) place: Vec<Algebra>,
     /// Prefix of the names of partial offsets: `a` for `a0`, `a1`, ….
@@ -52,8 +52,8 @@ pub(super) struct Nest<'a> {
     pub(super) compute: &'a KernelInstance,
     pub(super) statement: &'a Statement,
     pub(super) symbol: &'a Scope<'a>,
-    buffers: &'a [Bound],
-    pub(super) domain: Domain,
+    buffers: &'a [KernelBuffer],
+    pub(super) domain: IterationDomain,
     pub(super) order: Order,
     /// Names of the loops that the manifest unrolls.
     pub(super) unroll: Vec<Spanned<String>>,
@@ -66,18 +66,18 @@ pub(super) struct Nest<'a> {
     pub(super) accesses: Vec<Access<'a>>,
     /// `written`: guards of the elements that are written. `gathered`: guards of the values that are reduced, from
     /// reads whose values outside the tensor are the identity.
-    pub(super) written: Vec<ExprComparison>,
-    pub(super) gathered: Vec<ExprComparison>,
+    pub(super) store_guards: Vec<ExprComparison>,
+    pub(super) update_guards: Vec<ExprComparison>,
     /// Staging buffers of the statement.
-    pub(super) staged: Vec<Staged<'a>>,
+    pub(super) staged: Vec<StagingBuffer<'a>>,
     /// Executor of the outer loops: CPU threads, or GPU threads with one iteration each.
-    pub(super) runs: Runs,
+    pub(super) runs: ExecutionModel,
     /// True if the threads of a thread block share staging buffers.
     pub(super) is_grouped: bool,
     /// Name of the accumulator: a variable, or the array of a register tile.
     pub(super) accumulator: String,
     /// True if the reduction starts from the target's stored values: `accumulate`, or chunks of a reduction (split-K).
-    pub(super) goes_on: bool,
+    pub(super) accumulates_into_output: bool,
     /// True while the stores of a chunk before the last one are emitted, which store sums without the epilogue.
     stores_sums: bool,
     /// Extents of the accumulator array: trip counts of the register tile's loops, outermost first.
@@ -86,31 +86,31 @@ pub(super) struct Nest<'a> {
 
 /// State of the emitter at a position in the nest.
 #[derive(Clone)]
-pub(super) struct At {
+pub(super) struct LoopState {
     /// Open loops, outermost first.
     pub(super) open: Vec<usize>,
     /// Offset of each access, in elements, as far as the open loops determine it; in the order of [`Nest::accesses`].
     pub(super) offsets: Vec<Expr>,
     /// Conditions that hold here.
-    pub(super) sure: Vec<ExprComparison>,
+    pub(super) proven: Vec<ExprComparison>,
     /// Bounds of loops that are opened later: loop, conditions that the bounds enforce, first iteration and end
     /// (exclusive).
-    pub(super) known: Vec<(usize, Vec<ExprComparison>, [Expr; 2])>,
+    pub(super) hoisted_bounds: Vec<(usize, Vec<ExprComparison>, [Expr; 2])>,
     /// True in code for boundary iterations, which are not partitioned again.
-    pub(super) is_border: bool,
+    pub(super) in_remainder: bool,
 }
 
 /// Phase of a statement that a loop nest executes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Inside {
+pub(super) enum Phase {
     /// Whole statement: value and store, or all three phases of a reduction.
-    All,
+    Whole,
     /// Init: accumulators get their initial values.
-    First,
+    Init,
     /// Update: values are reduced into the accumulators.
-    Gather,
+    Update,
     /// Write-back: accumulators are stored in the target.
-    Store,
+    WriteBack,
 }
 
 impl<'a> Nest<'a> {
@@ -122,18 +122,18 @@ impl<'a> Nest<'a> {
     pub(super) fn new(
         compute: &'a KernelInstance,
         statement: &'a Statement,
-        (buffers, parts): (&'a [Bound], &'a [Bound]),
-        planned: Planned,
+        (buffers, parts): (&'a [KernelBuffer], &'a [KernelBuffer]),
+        planned: ScheduledStatement,
         symbol: &'a Scope<'a>,
         mut namer: Namer<'a>,
-        runs: Runs,
+        runs: ExecutionModel,
     ) -> Result<Self, PlanError> {
         let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
-        let Planned { mut domain, order, caches, unroll, parallel } = planned;
+        let ScheduledStatement { mut domain, order, caches, unroll, parallel } = planned;
         let is_image = target.image.is_some();
         let whole = |buffer| bound(buffers, compute, buffer);
-        let sight = Sight::of(statement, &whole);
-        let is_grouped = runs == Runs::OnItems && caches.iter().any(|cache| cache.is_shared);
+        let sight = StatementReads::of(statement, &whole);
+        let is_grouped = runs == ExecutionModel::Gpu && caches.iter().any(|cache| cache.is_shared);
         let staged = staged((statement, caches), (&whole, parts), (&mut domain, &order), runs)?;
         let mut nest = Self {
             compute,
@@ -142,10 +142,10 @@ impl<'a> Nest<'a> {
             buffers,
             names: vec![String::new(); domain.loops.len()],
             accesses: Vec::new(),
-            written: domain.inside.clone(),
-            gathered: Vec::new(),
+            store_guards: domain.inside.clone(),
+            update_guards: Vec::new(),
             accumulator: String::new(),
-            goes_on: statement.accumulate || order.parts.is_some(),
+            accumulates_into_output: statement.accumulate || order.split_k.is_some(),
             stores_sums: false,
             array_extents: Vec::new(),
             namer: namer.clone(),
@@ -169,7 +169,7 @@ impl<'a> Nest<'a> {
             Some(staged) => (staged.part, staged.offset(&nest.written_axes(), &nest.domain)?),
             None => (target, nest.domain.offset.clone()),
         };
-        let steps = Steps::of(&offset_there, &nest.domain)?;
+        let steps = AffineAccess::of(&offset_there, &nest.domain)?;
         let prefix = partial(&target.name);
         let inside_of = Vec::new();
         nest.accesses.push(Access {
@@ -181,10 +181,10 @@ impl<'a> Nest<'a> {
             prefix,
             inside: inside_of,
         });
-        let left_out = gather::may_leave_out(statement.op, &statement.value);
+        let left_out = reduction::zero_padded_read(statement.op, &statement.value);
         let left_out = left_out.filter(|_| nest.order.first_reduced < nest.order.loops.len());
         let left_out = left_out.and_then(read_of);
-        let epilogue = Sight::of_epilogue(statement, &whole);
+        let epilogue = StatementReads::of_epilogue(statement, &whole);
         let reads = sight.reads.iter().map(|(read, _)| (&sight, *read, AccessUse::Value));
         let reads = reads
             .chain(epilogue.reads.iter().map(|(read, _)| (&epilogue, *read, AccessUse::Epilogue)));
@@ -207,8 +207,8 @@ impl<'a> Nest<'a> {
             }
             if left_out.is_some_and(|left_out| std::ptr::eq(left_out, read)) {
                 let (rounds, others): (Vec<_>, Vec<_>) =
-                    conditions.into_iter().partition(|condition| nest.is_gathered(condition));
-                nest.gathered.extend(rounds);
+                    conditions.into_iter().partition(|condition| nest.is_update_guard(condition));
+                nest.update_guards.extend(rounds);
                 conditions = others;
             }
             let (found, offset_there) =
@@ -216,19 +216,19 @@ impl<'a> Nest<'a> {
                     Some(staged) => (staged.part, staged.offset(&index, &nest.domain)?),
                     None => (found, sight.offset(read, &nest.domain)?),
                 };
-            let steps = Steps::of(&offset_there, &nest.domain)?;
+            let steps = AffineAccess::of(&offset_there, &nest.domain)?;
             let prefix = partial(&found.name);
             let place = if found.image.is_some() { nest.place(found, &index)? } else { Vec::new() };
             let (read, bound, inside) = (Some(read), found, conditions);
             nest.accesses.push(Access { read, part, bound, steps, place, prefix, inside });
         }
-        nest.accumulator = namer.name(gather::word(statement.op));
+        nest.accumulator = namer.name(reduction::accumulator_name(statement.op));
         nest.namer = namer;
         Ok(nest)
     }
 
     /// Staging buffer of a tensor; `None` if the tensor is not staged.
-    fn block_of(&self, buffer: BufferRef) -> Option<&Staged<'a>> {
+    fn block_of(&self, buffer: BufferRef) -> Option<&StagingBuffer<'a>> {
         self.staged.iter().find(|staged| staged.cache.buffer == buffer)
     }
 
@@ -238,13 +238,13 @@ impl<'a> Nest<'a> {
     }
 
     /// Physical index of the element with logical index `index`, over the loops.
-    fn place(&self, bound: &Bound, index: &[Algebra]) -> Result<Vec<Algebra>, PlanError> {
+    fn place(&self, bound: &KernelBuffer, index: &[Algebra]) -> Result<Vec<Algebra>, PlanError> {
         let map = bound.tensor.layout.physical_map();
         Ok(map.iter().map(|expr| self.domain.at(expr, index)).collect::<Result<_, _>>()?)
     }
 
     /// True if a condition mentions the outermost reduced loop or one inside.
-    fn is_gathered(&self, condition: &ExprComparison) -> bool {
+    fn is_update_guard(&self, condition: &ExprComparison) -> bool {
         let inside = self.order.loops.get(self.order.first_reduced..).unwrap_or_default();
         self.mentioned(condition).iter().any(|number| inside.contains(number))
     }
@@ -262,19 +262,19 @@ impl<'a> Nest<'a> {
     pub(super) fn write(mut self) -> Result<Vec<Stmt>, PlanError> {
         let at = self.start()?;
         let outer = self.order.loops.get(..self.order.first_reduced).unwrap_or_default().to_vec();
-        let conditions: Vec<ExprComparison> = self.written.clone();
-        self.rounds(&outer, &at, Inside::All, &conditions)
+        let conditions: Vec<ExprComparison> = self.store_guards.clone();
+        self.emit_loops(&outer, &at, Phase::Whole, &conditions)
     }
 
     /// State before any loop. Each offset is its loop-independent part, or 0 if its remainder depends on loops.
-    pub(super) fn start(&self) -> Result<At, PlanError> {
+    pub(super) fn start(&self) -> Result<LoopState, PlanError> {
         let offset = |access: &Access<'_>| {
             let is_known = self.domain.mentioned(&access.steps.rest).is_empty();
             if is_known { lower(&access.steps.rest, self.symbol) } else { Ok(Expr::int(0)) }
         };
         let offsets = self.accesses.iter().map(offset).collect::<Result<Vec<_>, _>>()?;
-        let (sure, known) = (Vec::new(), Vec::new());
-        Ok(At { open: Vec::new(), offsets, sure, known, is_border: false })
+        let (open, proven, hoisted_bounds) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(LoopState { open, offsets, proven, hoisted_bounds, in_remainder: false })
     }
 
     pub(super) fn scope(&self, var: Var) -> Option<Binding> {
@@ -295,15 +295,19 @@ impl<'a> Nest<'a> {
         lower(expr, &|var| self.scope(var))
     }
 
-    pub(super) fn innermost(&mut self, at: &At, what: Inside) -> Result<Vec<Stmt>, PlanError> {
+    pub(super) fn innermost(
+        &mut self,
+        at: &LoopState,
+        what: Phase,
+    ) -> Result<Vec<Stmt>, PlanError> {
         let statement = self.statement;
         let has_reduced = self.order.first_reduced < self.order.loops.len();
         match what {
-            Inside::All if has_reduced => self.reduction(at),
-            Inside::All => {
-                let (mut body, value) = self.gathered_value(at)?;
-                let value = match gather::operator(statement.op) {
-                    Some(op) if self.goes_on => {
+            Phase::Whole if has_reduced => self.reduction(at),
+            Phase::Whole => {
+                let (mut body, value) = self.update_value(at)?;
+                let value = match reduction::operator(statement.op) {
+                    Some(op) if self.accumulates_into_output => {
                         Value::binary(op, scalar(statement.accumulator), self.held(at)?, value)
                     }
                     _ => value,
@@ -311,20 +315,20 @@ impl<'a> Nest<'a> {
                 body.extend(self.store(at, value)?);
                 Ok(body)
             }
-            Inside::First => {
-                let value = match self.order.lanes {
-                    Some(_) => gather::identity(statement.op, statement.accumulator),
+            Phase::Init => {
+                let value = match self.order.partial_sums {
+                    Some(_) => reduction::identity(statement.op, statement.accumulator),
                     None => self.first(at)?,
                 };
                 Ok(vec![self.gather(self.item()?, Update::Set, value)])
             }
-            Inside::Gather => {
-                let (mut body, value) = self.gathered_value(at)?;
-                body.push(self.gather(self.item()?, gather::how(statement.op), value));
+            Phase::Update => {
+                let (mut body, value) = self.update_value(at)?;
+                body.push(self.gather(self.item()?, reduction::how(statement.op), value));
                 Ok(body)
             }
-            Inside::Store => match self.order.lanes {
-                Some(lanes) => self.lanes_together(lanes.number, at),
+            Phase::WriteBack => match self.order.partial_sums {
+                Some(lanes) => self.combine_partial_sums(lanes.number, at),
                 None => self.store(at, self.item()?),
             },
         }
@@ -332,49 +336,50 @@ impl<'a> Nest<'a> {
 
     /// Emits init, the reduced loops (update) and the write-back; twice, for full and partial register tiles, if the
     /// tile has a guard.
-    fn reduction(&mut self, at: &At) -> Result<Vec<Stmt>, PlanError> {
-        let at_once: Vec<usize> = self.order.at_once(&self.domain).collect();
+    fn reduction(&mut self, at: &LoopState) -> Result<Vec<Stmt>, PlanError> {
+        let at_once: Vec<usize> = self.order.register_tile(&self.domain).collect();
         let inside = self.order.loops.get(self.order.first_reduced..).unwrap_or_default().to_vec();
-        let written = self.written.clone();
+        let written = self.store_guards.clone();
         if !at_once.is_empty() {
-            let all = &|nest: &mut Self, at: &At| nest.put_together(at, &at_once, &inside);
-            return self.settled(&at_once.clone(), at, &written, all);
+            let all = &|nest: &mut Self, at: &LoopState| nest.emit_reduction(at, &at_once, &inside);
+            return self.specialize_full_tile(&at_once.clone(), at, &written, all);
         }
-        self.put_together(at, &at_once, &inside)
+        self.emit_reduction(at, &at_once, &inside)
     }
 
-    fn put_together(
+    fn emit_reduction(
         &mut self,
-        at: &At,
+        at: &LoopState,
         at_once: &[usize],
         inside: &[usize],
     ) -> Result<Vec<Stmt>, PlanError> {
         let dtype = scalar(self.statement.accumulator);
         let name = self.accumulator.clone();
-        let written = self.written.clone();
-        let mut gathered = self.asked_of_values();
-        gathered.extend(self.gathered.iter().cloned());
+        let written = self.store_guards.clone();
+        let mut gathered = self.guards_of_update();
+        gathered.extend(self.update_guards.iter().cloned());
         let mut body = Vec::new();
         if at_once.is_empty() {
             body.push(Stmt::Variable { name, dtype, value: self.first(at)? });
         } else {
-            let rounds = at_once.iter().map(|number| self.domain.rounds(*number).unwrap_or(1));
+            let rounds = at_once.iter().map(|number| self.domain.trip_count(*number).unwrap_or(1));
             self.array_extents = rounds.collect();
             let elements = self.array_extents.iter().product::<i128>();
             let elements = i64::try_from(elements).unwrap_or(1);
             let (element, storage) = (dtype.to_string(), Storage::Private);
             body.push(Stmt::Allocate { name, element, elements, storage });
             // Init reads the target only if the reduction continues from it: only then are guards needed.
-            let is_read = self.goes_on && self.order.lanes.is_none();
+            let is_read = self.accumulates_into_output && self.order.partial_sums.is_none();
             let there = if is_read { written.as_slice() } else { &[] };
-            body.extend(self.rounds(at_once, at, Inside::First, there)?);
+            body.extend(self.emit_loops(at_once, at, Phase::Init, there)?);
         }
-        body.extend(self.rounds(inside, at, Inside::Gather, &gathered)?);
+        body.extend(self.emit_loops(inside, at, Phase::Update, &gathered)?);
         if self.accesses.first().is_some_and(|target| target.bound.image.is_some()) {
             body.extend(self.put()?);
         } else {
-            let is_lanes =
-                |number: &usize| self.order.lanes.is_some_and(|lanes| lanes.number == *number);
+            let is_lanes = |number: &usize| {
+                self.order.partial_sums.is_some_and(|lanes| lanes.number == *number)
+            };
             let elements: Vec<usize> =
                 at_once.iter().copied().filter(|number| !is_lanes(number)).collect();
             body.extend(self.write_back(&elements, at, &written)?);
@@ -387,15 +392,17 @@ impl<'a> Nest<'a> {
     fn write_back(
         &mut self,
         elements: &[usize],
-        at: &At,
+        at: &LoopState,
         written: &[ExprComparison],
     ) -> Result<Vec<Stmt>, PlanError> {
-        let chunks = self.order.parts.filter(|_| self.statement.epilogue.is_some());
-        let Some(chunks) = chunks else { return self.rounds(elements, at, Inside::Store, written) };
+        let chunks = self.order.split_k.filter(|_| self.statement.epilogue.is_some());
+        let Some(chunks) = chunks else {
+            return self.emit_loops(elements, at, Phase::WriteBack, written);
+        };
         self.stores_sums = true;
-        let otherwise = self.rounds(elements, at, Inside::Store, written)?;
+        let otherwise = self.emit_loops(elements, at, Phase::WriteBack, written)?;
         self.stores_sums = false;
-        let body = self.rounds(elements, at, Inside::Store, written)?;
+        let body = self.emit_loops(elements, at, Phase::WriteBack, written)?;
         let extent = self.domain.loops.get(chunks).map(|found| found.extent.clone());
         let last = self.lower(&extent.ok_or(PlanError::Scope)?)?;
         let condition = Expr::compare(Compare::Eq, add(self.named(chunks), Expr::int(1))?, last);
@@ -404,9 +411,12 @@ impl<'a> Nest<'a> {
 
     /// Conditions on target elements that must hold in the update too. A condition that shares a loop with one of these
     /// is included, transitively: it may hold only in combination with them.
-    pub(super) fn asked_of_values(&self) -> Vec<ExprComparison> {
-        let (mut asked, mut left): (Vec<ExprComparison>, Vec<ExprComparison>) =
-            self.written.iter().cloned().partition(|condition| self.is_asked_of_values(condition));
+    pub(super) fn guards_of_update(&self) -> Vec<ExprComparison> {
+        let (mut asked, mut left): (Vec<ExprComparison>, Vec<ExprComparison>) = self
+            .store_guards
+            .iter()
+            .cloned()
+            .partition(|condition| self.is_guard_of_update(condition));
         loop {
             let loops: Vec<usize> = asked.iter().flat_map(|other| self.mentioned(other)).collect();
             let is_near = |condition: &ExprComparison| {
@@ -424,7 +434,7 @@ impl<'a> Nest<'a> {
     /// True if a condition on target elements must hold in the update too: if it mentions a reduced loop, the value
     /// divides or gathers, or a read outside of staging buffers moves with its loops. A staging buffer can be read for
     /// elements that do not exist, since their values are not stored.
-    fn is_asked_of_values(&self, condition: &ExprComparison) -> bool {
+    fn is_guard_of_update(&self, condition: &ExprComparison) -> bool {
         let all = self.mentioned(condition);
         let is_far = |access: &Access<'_>| {
             let is_near = self.staged.iter().any(|staged| staged.part.name == access.bound.name);
@@ -455,7 +465,7 @@ impl<'a> Nest<'a> {
     /// Like [`Nest::item`], with another value for the variable of one loop; `other` is the loop and that value.
     pub(super) fn item_at(&self, other: Option<(usize, &Expr)>) -> Result<Value, PlanError> {
         let mut index: Option<Expr> = None;
-        for (number, rounds) in self.order.at_once(&self.domain).zip(&self.array_extents) {
+        for (number, rounds) in self.order.register_tile(&self.domain).zip(&self.array_extents) {
             let there = other.filter(|(own, _)| *own == number).map(|(_, round)| round.clone());
             let name = there.unwrap_or_else(|| self.named(number));
             index = Some(match index {
@@ -472,21 +482,21 @@ impl<'a> Nest<'a> {
 
     /// Initial value of the accumulator: the target's element if the reduction continues from it, else the identity of
     /// the reduction.
-    pub(super) fn first(&self, at: &At) -> Result<Value, PlanError> {
-        if self.goes_on {
+    pub(super) fn first(&self, at: &LoopState) -> Result<Value, PlanError> {
+        if self.accumulates_into_output {
             return self.held(at);
         }
-        Ok(gather::identity(self.statement.op, self.statement.accumulator))
+        Ok(reduction::identity(self.statement.op, self.statement.accumulator))
     }
 
     /// The target's element, converted to the accumulator's type.
-    pub(super) fn held(&self, at: &At) -> Result<Value, PlanError> {
+    pub(super) fn held(&self, at: &LoopState) -> Result<Value, PlanError> {
         let target = self.accesses.first().ok_or(PlanError::Scope)?;
         let offset = at.offsets.first().cloned().unwrap_or(Expr::int(0));
         let held = load(target.bound, offset);
         let ty = target.bound.tensor.dtype.scalar.compute_type();
         let held = convert(held, scalar(ty), scalar(self.statement.accumulator));
-        Ok(gather::as_first(self.statement, held))
+        Ok(reduction::as_first(self.statement, held))
     }
 
     /// Epilogue of the stores that are emitted now.
@@ -496,7 +506,7 @@ impl<'a> Nest<'a> {
 
     /// Store of a value, of the accumulator's type: the value itself or, if the statement has an epilogue, that of the
     /// epilogue.
-    pub(super) fn store(&self, at: &At, value: Value) -> Result<Vec<Stmt>, PlanError> {
+    pub(super) fn store(&self, at: &LoopState, value: Value) -> Result<Vec<Stmt>, PlanError> {
         let target = self.accesses.first().ok_or(PlanError::Scope)?;
         let (mut body, mut value) = (Vec::new(), value);
         if let Some(epilogue) = self.epilogue() {
@@ -520,7 +530,7 @@ impl<'a> Nest<'a> {
     }
 
     /// Value in the accumulator's type, preceded by the declarations of the named indices that it uses.
-    pub(super) fn gathered_value(&self, at: &At) -> Result<(Vec<Stmt>, Value), PlanError> {
+    pub(super) fn update_value(&self, at: &LoopState) -> Result<(Vec<Stmt>, Value), PlanError> {
         let (from, to) = (self.statement.value.ty, self.statement.accumulator);
         let named = Named::new(self.namer.clone());
         let value = self.with(at, &named, None, &|here| here.number(&self.statement.value))?;
@@ -528,7 +538,12 @@ impl<'a> Nest<'a> {
     }
 
     /// Element at an index read from another tensor, and its bounds check; `None` if no check is needed.
-    fn indexed(&self, at: &At, named: &Named<'_>, gather: &Gather) -> Result<Indexed, PlanError> {
+    fn indexed(
+        &self,
+        at: &LoopState,
+        named: &Named<'_>,
+        gather: &Gather,
+    ) -> Result<Indexed, PlanError> {
         let found = bound(self.buffers, self.compute, gather.buffer).ok_or(PlanError::Scope)?;
         let place = self.with(at, named, None, &|here| {
             let number = |value: &TypedExpr| here.number(value);
@@ -542,10 +557,10 @@ impl<'a> Nest<'a> {
     /// Result of `run` in the context of the value, or of the epilogue if there is a `reduced` value.
     fn with<T>(
         &self,
-        at: &At,
+        at: &LoopState,
         named: &Named<'_>,
         reduced: Option<&Value>,
-        run: &dyn Fn(&Here<'_>) -> Result<T, PlanError>,
+        run: &dyn Fn(&ValueLowering<'_>) -> Result<T, PlanError>,
     ) -> Result<T, PlanError> {
         let read = |read: &ElementRead| {
             let part = if reduced.is_some() { AccessUse::Epilogue } else { AccessUse::Value };
@@ -561,7 +576,7 @@ impl<'a> Nest<'a> {
                 }
                 None => load(access.bound, at.offsets.get(k).cloned().unwrap_or(Expr::int(0))),
             };
-            let unsure = |condition: &&ExprComparison| !at.sure.contains(condition);
+            let unsure = |condition: &&ExprComparison| !at.proven.contains(condition);
             let unsure = access.inside.iter().filter(unsure).cloned().collect();
             Ok((number, unsure))
         };
@@ -571,11 +586,20 @@ impl<'a> Nest<'a> {
         };
         let condition = |all: &Predicate| condition(&all.all, &|var| self.scope(var));
         let gather = |gather: &Gather| self.indexed(at, named, gather);
-        run(&Here { read: &read, gather: &gather, reduced, index: &index, condition: &condition })
+        run(&ValueLowering {
+            read: &read,
+            gather: &gather,
+            reduced,
+            index: &index,
+            condition: &condition,
+        })
     }
 }
 
-pub(super) fn no_image(target: &Bound, place: &crate::base::diagnostic::FileSpan) -> PlanError {
+pub(super) fn no_image(
+    target: &KernelBuffer,
+    place: &crate::base::diagnostic::FileSpan,
+) -> PlanError {
     PlanError::Choice {
         message: format!(
             "`{}` is an image, written by texels: no block is copied near that",
@@ -590,14 +614,14 @@ pub(super) fn no_image(target: &Bound, place: &crate::base::diagnostic::FileSpan
 /// loop is parallel.
 pub(super) fn at_once_in_a_byte(
     compute: &KernelInstance,
-    target: &Bound,
-    (parallel, runs): (&[Spanned<String>], Runs),
+    target: &KernelBuffer,
+    (parallel, runs): (&[Spanned<String>], ExecutionModel),
 ) -> Option<PlanError> {
     target.store.as_ref()?;
     let place = match (parallel.first(), runs) {
         (Some(chosen), _) => &chosen.place,
-        (None, Runs::OnItems) => &compute.place,
-        (None, Runs::OnCores(_)) => return None,
+        (None, ExecutionModel::Gpu) => &compute.place,
+        (None, ExecutionModel::Cpu(_)) => return None,
     };
     let name = &target.tensor.name;
     Some(PlanError::Choice {

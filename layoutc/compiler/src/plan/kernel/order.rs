@@ -3,11 +3,11 @@
 use layoutc_algebra::expr::ExprError;
 
 use super::super::image::LANES;
-use super::super::loops::domain::Domain;
+use super::super::loops::domain::IterationDomain;
 use super::super::lower::PlanError;
-use super::Runs;
-use super::lanes::{self, OwnLanes};
-use super::vectors::{Reads, by_memory, inner_loops};
+use super::ExecutionModel;
+use super::partial_sums::{self, PartialSums};
+use super::register_tile::{Reads, order_reduction_by_stride, register_tile};
 use crate::base::diagnostic::FileSpan;
 use crate::machine::Registers;
 use crate::model::Spanned;
@@ -18,35 +18,35 @@ pub(super) const MOST_AT_ONCE: i128 = 16_384;
 
 /// Kind of register tile, if the manifest leaves its choice to the planner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AtOnce {
-    /// Vectors of `lanes` elements each, held in `registers`. `own_lanes` allows partial sums of one element in the
+pub(super) enum RegisterTiling {
+    /// Vectors of `lanes` elements each, held in `registers`. `partial_sums` allows partial sums of one element in the
     /// lanes of a vector (rfactor) if no loop over elements is vectorizable.
-    Vectors { lanes: i128, registers: Registers, own_lanes: bool },
+    Vectors { lanes: i128, registers: Registers, partial_sums: bool },
     /// One element.
     One,
     /// The four elements of a texel, unconditionally.
     Texel,
 }
 
-impl AtOnce {
+impl RegisterTiling {
     /// Kind of register tile for an executor: vectors on CPUs, one element on GPUs. `bits` is the width of an
     /// accumulator.
-    pub(super) fn of(runs: Runs, bits: u32, own_lanes: bool) -> Self {
+    pub(super) fn of(runs: ExecutionModel, bits: u32, partial_sums: bool) -> Self {
         match runs {
-            Runs::OnCores(registers) => {
-                Self::Vectors { lanes: registers.lanes(bits), registers, own_lanes }
+            ExecutionModel::Cpu(registers) => {
+                Self::Vectors { lanes: registers.lanes(bits), registers, partial_sums }
             }
-            Runs::OnItems => Self::One,
+            ExecutionModel::Gpu => Self::One,
         }
     }
 }
 
-impl AtOnce {
+impl RegisterTiling {
     /// Same kind of tile without partial sums: one accumulator for each element.
     fn without_lanes(self) -> Self {
         match self {
             Self::Vectors { lanes, registers, .. } => {
-                Self::Vectors { lanes, registers, own_lanes: false }
+                Self::Vectors { lanes, registers, partial_sums: false }
             }
             Self::One | Self::Texel => self,
         }
@@ -62,10 +62,10 @@ pub(super) struct Order {
     /// are the register tile.
     pub(super) first_reduced: usize,
     /// Loops of the partial sums of one element; `None` without partial sums.
-    pub(super) lanes: Option<OwnLanes>,
+    pub(super) partial_sums: Option<PartialSums>,
     /// Outermost loop, if it iterates over chunks of the reduction (split-K): each chunk continues from the stored
     /// results of the previous one.
-    pub(super) parts: Option<usize>,
+    pub(super) split_k: Option<usize>,
 }
 
 impl Order {
@@ -76,39 +76,39 @@ impl Order {
     /// # Errors
     /// [`PlanError::Choice`] where the manifest's order cannot be followed.
     pub(super) fn new(
-        domain: &mut Domain,
+        domain: &mut IterationDomain,
         schedule: &LoopSchedule,
         reads: Reads<'_>,
-        at_once: AtOnce,
+        at_once: RegisterTiling,
         place: &FileSpan,
     ) -> Result<Self, PlanError> {
-        if at_once == AtOnce::Texel {
+        if at_once == RegisterTiling::Texel {
             return Ok(Self::texels(domain)?);
         }
-        let (loops, lanes) = if Self::interleaves(domain, schedule) {
+        let (loops, partial_sums) = if Self::interleaves(domain, schedule) {
             (Self::fixed(domain, schedule), None)
         } else {
             Self::planned(domain, schedule, reads, at_once)?
         };
         let first = loops.iter().position(|k| domain.is_reduced(*k));
         let first_reduced = first.unwrap_or(loops.len());
-        let order = Self { first_reduced, loops, lanes, parts: None };
+        let order = Self { first_reduced, loops, partial_sums, split_k: None };
         order.check(domain, [&schedule.loops, &schedule.parallel], place)?;
         Ok(order)
     }
 
     /// True if the manifest orders a written loop inside a reduced one: it has chosen the register tile.
-    pub(super) fn interleaves(domain: &Domain, schedule: &LoopSchedule) -> bool {
+    pub(super) fn interleaves(domain: &IterationDomain, schedule: &LoopSchedule) -> bool {
         let named = schedule.loops.iter().filter_map(|name| domain.find(&name.value));
         !named.map(|number| domain.is_reduced(number)).is_sorted()
     }
 
     /// Loops in the manifest's order. Written loops that the manifest does not name are outermost, or innermost if they
     /// are inside a tile; unnamed reduced loops are innermost among the reduced ones.
-    fn fixed(domain: &Domain, schedule: &LoopSchedule) -> Vec<usize> {
+    fn fixed(domain: &IterationDomain, schedule: &LoopSchedule) -> Vec<usize> {
         let named: Vec<usize> =
             schedule.loops.iter().filter_map(|name| domain.find(&name.value)).collect();
-        let others = domain.live.iter().copied().filter(|number| !named.contains(number));
+        let others = domain.active.iter().copied().filter(|number| !named.contains(number));
         let (reduced, written): (Vec<usize>, Vec<usize>) =
             others.partition(|number| domain.is_reduced(*number));
         let (tile, written): (Vec<usize>, Vec<usize>) =
@@ -121,11 +121,11 @@ impl Order {
     /// Outer loops, reduced loops and the register tile, in this order, as the planner chooses them, and the loops of
     /// partial sums. Outer and reduced loops follow the manifest's order.
     fn planned(
-        domain: &mut Domain,
+        domain: &mut IterationDomain,
         schedule: &LoopSchedule,
         reads: Reads<'_>,
-        at_once: AtOnce,
-    ) -> Result<(Vec<usize>, Option<OwnLanes>), ExprError> {
+        at_once: RegisterTiling,
+    ) -> Result<(Vec<usize>, Option<PartialSums>), ExprError> {
         let parallel = &schedule.parallel;
         let vectorized = schedule.vectorize.as_ref().and_then(|name| domain.find(&name.value));
         let mut tiles = domain.tiles.clone();
@@ -144,30 +144,30 @@ impl Order {
         tiles.retain(|number| domain.position(*number, &schedule.loops).is_none());
         let is_tile = |k: &usize| tiles.contains(k);
         let (mut reduced, written): (Vec<usize>, Vec<usize>) =
-            domain.live.iter().partition(|k| domain.is_reduced(**k));
+            domain.active.iter().partition(|k| domain.is_reduced(**k));
         let (mut inner, mut outer): (Vec<usize>, Vec<usize>) =
             written.iter().partition(|k| is_tile(k));
         // The register tile takes its rows from the last outer loop.
         follow(domain, &schedule.loops, &mut outer);
         let mut own = None;
-        if let AtOnce::Vectors { .. } = at_once {
+        if let RegisterTiling::Vectors { .. } = at_once {
             if domain.tiles.is_empty() && inner.is_empty() && !reduced.is_empty() {
                 let as_it_was = (domain.clone(), outer.clone(), reduced.clone());
                 let shared = domain.outermost;
                 outer.retain(|number| Some(*number) != shared);
                 (inner, own) = Self::inside(domain, &mut outer, &mut reduced, reads, at_once)?;
                 // Parallel loops stay outside of the register tile.
-                if inner.iter().any(|number| domain.is_among(*number, parallel)) {
+                if inner.iter().any(|number| domain.is_split_from(*number, parallel)) {
                     (*domain, outer, reduced) = as_it_was;
                     outer.retain(|number| Some(*number) != shared);
                     let (held, mut others): (Vec<usize>, Vec<usize>) =
-                        outer.iter().partition(|number| domain.is_among(**number, parallel));
+                        outer.iter().partition(|number| domain.is_split_from(**number, parallel));
                     (inner, own) = Self::inside(domain, &mut others, &mut reduced, reads, at_once)?;
                     outer = [held, others].concat();
                 }
                 outer.splice(..0, shared);
             }
-            reduced = by_memory(domain, &reduced, reads)?;
+            reduced = order_reduction_by_stride(domain, &reduced, reads)?;
         }
         follow(domain, &schedule.loops, &mut outer);
         follow(domain, &schedule.loops, &mut reduced);
@@ -179,34 +179,34 @@ impl Order {
     /// Loops of the register tile, outermost first, and those of partial sums; empty if nothing is vectorizable. The
     /// loops are removed from `outer` and `reduced`.
     fn inside(
-        domain: &mut Domain,
+        domain: &mut IterationDomain,
         outer: &mut Vec<usize>,
         reduced: &mut Vec<usize>,
         reads: Reads<'_>,
-        at_once: AtOnce,
-    ) -> Result<(Vec<usize>, Option<OwnLanes>), ExprError> {
-        let AtOnce::Vectors { lanes, registers, own_lanes } = at_once else {
+        at_once: RegisterTiling,
+    ) -> Result<(Vec<usize>, Option<PartialSums>), ExprError> {
+        let RegisterTiling::Vectors { lanes, registers, partial_sums } = at_once else {
             return Ok((Vec::new(), None));
         };
-        let inner = inner_loops(domain, outer, reads, (lanes, registers))?;
-        if !own_lanes || !inner.is_empty() {
+        let inner = register_tile(domain, outer, reads, (lanes, registers))?;
+        if !partial_sums || !inner.is_empty() {
             return Ok((inner, None));
         }
-        let found = lanes::lanes(domain, outer, reduced, reads, (lanes, registers))?;
+        let found = partial_sums::lanes(domain, outer, reduced, reads, (lanes, registers))?;
         let Some((own, inner)) = found else { return Ok((Vec::new(), None)) };
-        *reduced = domain.live.iter().copied().filter(|k| domain.is_reduced(*k)).collect();
+        *reduced = domain.active.iter().copied().filter(|k| domain.is_reduced(*k)).collect();
         reduced.retain(|number| *number != own.around);
         Ok(([vec![own.around], inner].concat(), Some(own)))
     }
 
     /// Order of a kernel that writes an image: the loop over the four elements of a texel is innermost.
-    fn texels(domain: &mut Domain) -> Result<Self, ExprError> {
+    fn texels(domain: &mut IterationDomain) -> Result<Self, ExprError> {
         let (reduced, mut written): (Vec<usize>, Vec<usize>) =
-            domain.live.iter().partition(|k| domain.is_reduced(**k));
+            domain.active.iter().partition(|k| domain.is_reduced(**k));
         let mut inner = Vec::new();
         if let Some(last) = written.pop() {
             let lanes = i128::from(LANES);
-            if domain.rounds(last) == Some(lanes) {
+            if domain.trip_count(last) == Some(lanes) {
                 inner.push(last);
             } else {
                 let [first, second] = domain.split(last, i64::from(LANES))?;
@@ -216,26 +216,29 @@ impl Order {
         }
         let first_reduced = written.len();
         let loops = written.into_iter().chain(reduced).chain(inner).collect();
-        Ok(Self { loops, first_reduced, lanes: None, parts: None })
+        Ok(Self { loops, first_reduced, partial_sums: None, split_k: None })
     }
 
     /// Makes the reduced loop `number` the outermost loop, over chunks of the reduction (split-K).
-    pub(super) fn by_parts(&mut self, domain: &mut Domain, number: usize) {
-        domain.put_together_later(number);
+    pub(super) fn split_k_outermost(&mut self, domain: &mut IterationDomain, number: usize) {
+        domain.privatize(number);
         self.loops.retain(|other| *other != number);
         self.loops.insert(0, number);
         self.first_reduced = self.first_reduced.saturating_add(1);
-        self.parts = Some(number);
+        self.split_k = Some(number);
     }
 
     /// Position of the loop with this name; `None` if there is no such loop.
-    pub(super) fn place(&self, domain: &Domain, name: &str) -> Option<usize> {
+    pub(super) fn place(&self, domain: &IterationDomain, name: &str) -> Option<usize> {
         let number = domain.find(name)?;
         self.loops.iter().position(|other| *other == number)
     }
 
     /// Loops of the register tile, outermost first.
-    pub(super) fn at_once<'a>(&'a self, domain: &'a Domain) -> impl Iterator<Item = usize> + 'a {
+    pub(super) fn register_tile<'a>(
+        &'a self,
+        domain: &'a IterationDomain,
+    ) -> impl Iterator<Item = usize> + 'a {
         let inside = self.loops.get(self.first_reduced..).unwrap_or_default();
         inside.iter().copied().filter(|k| !domain.is_reduced(*k))
     }
@@ -247,16 +250,16 @@ impl Order {
     /// [`PlanError::Choice`].
     pub(super) fn check(
         &self,
-        domain: &Domain,
+        domain: &IterationDomain,
         [loops, parallel]: [&[Spanned<String>]; 2],
         place: &FileSpan,
     ) -> Result<(), PlanError> {
         let mut elements = 1_i128;
-        for number in self.at_once(domain) {
+        for number in self.register_tile(domain) {
             let name = domain.loops.get(number).map_or("", |found| &found.name);
             let chosen = loops.iter().find(|chosen| chosen.value == name);
             let place = chosen.map_or(place, |chosen| &chosen.place);
-            let Some(rounds) = domain.rounds(number) else {
+            let Some(rounds) = domain.trip_count(number) else {
                 let message =
                     format!("`{name}` is inside a reduction, and its trip count is not constant");
                 let help = format!("put it before the reduced loops, or use `split {name} by=8`");
@@ -286,7 +289,7 @@ impl Order {
 }
 
 /// Sorts the loops that `names` lists into its order, at the positions that they occupy; other loops do not move.
-fn follow(domain: &Domain, names: &[Spanned<String>], loops: &mut [usize]) {
+fn follow(domain: &IterationDomain, names: &[Spanned<String>], loops: &mut [usize]) {
     let position = |number: usize| domain.position(number, names);
     let mut named: Vec<usize> =
         loops.iter().copied().filter(|number| position(*number).is_some()).collect();

@@ -4,15 +4,15 @@
 
 use layoutc_algebra::expr::ExprError;
 
-use super::super::loops::domain::{Domain, digit};
-use super::planned::Planned;
+use super::super::loops::domain::{IterationDomain, digit};
+use super::scheduled_statement::ScheduledStatement;
 use crate::ir::{Expr, LoopKind, Stmt};
 use crate::model::compute::{BufferRef, ComputeAt, ElementRead, Statement, TypedExpr};
 
 /// Statement with the outermost loop of its plan.
 pub(super) struct Member<'a> {
     statement: &'a Statement,
-    domain: Domain,
+    domain: IterationDomain,
     /// Number of the outermost loop.
     number: usize,
     /// Axis of the target that has the index of the loop.
@@ -23,10 +23,10 @@ pub(super) struct Member<'a> {
 
 impl<'a> Member<'a> {
     /// Member for a planned statement; `None` if its outermost loop is not the whole loop over an axis of the target.
-    pub(super) fn new(statement: &'a Statement, planned: &Planned) -> Option<Self> {
+    pub(super) fn new(statement: &'a Statement, planned: &ScheduledStatement) -> Option<Self> {
         let order = &planned.order;
         let number = *order.loops.first().filter(|_| order.first_reduced > 0)?;
-        if order.parts.is_some() || statement.scatter.is_some() {
+        if order.split_k.is_some() || statement.scatter.is_some() {
             return None;
         }
         let own = digit(number).ok()?;

@@ -11,11 +11,11 @@ use super::super::gpu_relayout::Items;
 use super::super::lower::{Binding, PlanError, Range, Scope, lower, range};
 use super::super::names::Namer;
 use super::facts::LoopFacts;
-use super::gather;
 use super::indexed::{Lowering, Named, Place, element, offset};
 use super::nest::at_once_in_a_byte;
-use super::value::{Here, condition, convert, inside, load, scalar};
-use super::{Bound, Runs, bound};
+use super::reduction;
+use super::value::{ValueLowering, condition, convert, inside, load, scalar};
+use super::{ExecutionModel, KernelBuffer, bound};
 use crate::base::dtype::Scalar;
 use crate::ir::{Expr, LaunchAxis, LoopKind, Stmt, Value};
 use crate::model::compute::{
@@ -29,9 +29,9 @@ use crate::model::compute::{
 pub(super) fn on_cores(
     compute: &KernelInstance,
     statement: &Statement,
-    buffers: &[Bound],
+    buffers: &[KernelBuffer],
     (scope, namer): (&Scope<'_>, &mut Namer<'_>),
-    runs: Runs,
+    runs: ExecutionModel,
 ) -> Result<Vec<Stmt>, PlanError> {
     let scatter = Scatter::new(compute, statement, buffers, (scope, namer), runs)?;
     let all: Vec<usize> = (0..statement.axes.len()).collect();
@@ -46,10 +46,10 @@ pub(super) fn on_cores(
 pub(super) fn on_items(
     compute: &KernelInstance,
     statement: &Statement,
-    buffers: &[Bound],
+    buffers: &[KernelBuffer],
     (scope, namer): (&Scope<'_>, &mut Namer<'_>),
 ) -> Result<(Vec<Stmt>, Items), PlanError> {
-    let scatter = Scatter::new(compute, statement, buffers, (scope, namer), Runs::OnItems)?;
+    let scatter = Scatter::new(compute, statement, buffers, (scope, namer), ExecutionModel::Gpu)?;
     let indices = statement.scatter.as_deref().unwrap_or_default();
     let (own, others): (Vec<usize>, Vec<usize>) =
         (0..statement.axes.len()).partition(|k| stands_alone(indices, *k));
@@ -118,24 +118,24 @@ fn depth(indices: &[DataIndex], axes: &[usize]) -> usize {
 struct Scatter<'a> {
     compute: &'a KernelInstance,
     statement: &'a Statement,
-    buffers: &'a [Bound],
+    buffers: &'a [KernelBuffer],
     symbol: &'a Scope<'a>,
     /// Variable names of the axes.
     names: Vec<String>,
-    target: &'a Bound,
-    runs: Runs,
+    target: &'a KernelBuffer,
+    runs: ExecutionModel,
 }
 
 impl<'a> Scatter<'a> {
     fn new(
         compute: &'a KernelInstance,
         statement: &'a Statement,
-        buffers: &'a [Bound],
+        buffers: &'a [KernelBuffer],
         (symbol, namer): (&'a Scope<'a>, &mut Namer<'_>),
-        runs: Runs,
+        runs: ExecutionModel,
     ) -> Result<Self, PlanError> {
         let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
-        if runs == Runs::OnItems
+        if runs == ExecutionModel::Gpu
             && let Some(error) =
                 at_once_in_a_byte(compute, target, (&compute.schedule.parallel, runs))
         {
@@ -242,7 +242,7 @@ impl<'a> Scatter<'a> {
     fn place(
         &self,
         named: &Named<'_>,
-        bound: &Bound,
+        bound: &KernelBuffer,
         indices: &[DataIndex],
     ) -> Result<Place, PlanError> {
         self.with(named, &|here| {
@@ -264,7 +264,7 @@ impl<'a> Scatter<'a> {
     fn with<T>(
         &self,
         named: &Named<'_>,
-        run: &dyn Fn(&Here<'_>) -> Result<T, PlanError>,
+        run: &dyn Fn(&ValueLowering<'_>) -> Result<T, PlanError>,
     ) -> Result<T, PlanError> {
         let read = |read: &ElementRead| {
             let found = bound(self.buffers, self.compute, read.buffer).ok_or(PlanError::Scope)?;
@@ -284,18 +284,24 @@ impl<'a> Scatter<'a> {
         let index = |expr: &Algebra| self.lower(expr);
         let condition = |all: &Predicate| condition(&all.all, &|var| self.scope(var));
         let reduced = None;
-        run(&Here { read: &read, gather: &gather, reduced, index: &index, condition: &condition })
+        run(&ValueLowering {
+            read: &read,
+            gather: &gather,
+            reduced,
+            index: &index,
+            condition: &condition,
+        })
     }
 
     fn store(&self, value: Value, index: &[Expr]) -> Result<Stmt, PlanError> {
         let (target, statement) = (self.target, self.statement);
         let index = offset(target, index, self.symbol)?;
         let accumulator = scalar(statement.accumulator);
-        let value = match gather::operator(statement.op) {
+        let value = match reduction::operator(statement.op) {
             Some(op) => {
                 let own = scalar(target.tensor.dtype.scalar.compute_type());
                 let held = convert(load(target, index.clone()), own, accumulator);
-                let held = gather::as_first(statement, held);
+                let held = reduction::as_first(statement, held);
                 Value::binary(op, accumulator, held, value)
             }
             None => value,

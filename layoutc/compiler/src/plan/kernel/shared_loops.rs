@@ -2,7 +2,7 @@
 //! loop that all writers and readers of the intermediate share.
 
 use super::outer_fusion::{Group, Member};
-use super::{Bound, bound};
+use super::{KernelBuffer, bound};
 use crate::ir::{Stmt, Storage};
 use crate::model::compute::{BufferRef, ComputeAt, KernelInstance, Statement};
 use crate::plan::lower::PlanError;
@@ -11,13 +11,13 @@ use crate::plan::lower::PlanError;
 pub(super) struct SharedLoops<'a> {
     compute: &'a KernelInstance,
     /// Intermediates whose loop is not closed yet, each with its position in the kernel's `locals`, and its buffer.
-    open: Vec<(usize, &'a ComputeAt, &'a Bound)>,
+    open: Vec<(usize, &'a ComputeAt, &'a KernelBuffer)>,
     /// For each statement visited so far, false if it uses such an intermediate and has another outermost loop.
     has_loop: Vec<bool>,
 }
 
 impl<'a> SharedLoops<'a> {
-    pub(super) fn new(compute: &'a KernelInstance, buffers: &'a [Bound]) -> Self {
+    pub(super) fn new(compute: &'a KernelInstance, buffers: &'a [KernelBuffer]) -> Self {
         let all = compute.locals.iter().enumerate().filter_map(|(k, local)| {
             let own = compute.compute_at(&local.name)?;
             let bound = bound(buffers, compute, BufferRef::Local(k))?;

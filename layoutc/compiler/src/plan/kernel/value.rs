@@ -3,7 +3,7 @@
 use layoutc_algebra::expr::{CompareOp, Expr as Algebra, ExprComparison};
 
 use super::super::lower::{PlanError, lower_predicate};
-use super::Bound;
+use super::KernelBuffer;
 use crate::base::cast::{Cast, CastMode};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{Expr, Value, ValueOp};
@@ -19,7 +19,7 @@ pub(super) type Place = (Value, Vec<ExprComparison>);
 pub(super) type Indexed = (Value, Option<Value>);
 
 /// Context in which a value is computed.
-pub(super) struct Here<'a> {
+pub(super) struct ValueLowering<'a> {
     /// Element of a read, and those of its bounds checks that are not known to hold.
     pub(super) read: &'a dyn Fn(&ElementRead) -> Result<Place, PlanError>,
     /// Element at an index read from another tensor.
@@ -32,7 +32,7 @@ pub(super) struct Here<'a> {
     pub(super) condition: &'a dyn Fn(&Predicate) -> Result<Expr, PlanError>,
 }
 
-impl Here<'_> {
+impl ValueLowering<'_> {
     /// Lowers the value to an IR expression.
     ///
     /// # Errors
@@ -158,7 +158,7 @@ fn is_widened(narrow: Dtype, wide: Dtype) -> bool {
 }
 
 /// Loads an element of a buffer and converts it to its compute type.
-pub(super) fn load(bound: &Bound, index: Expr) -> Value {
+pub(super) fn load(bound: &KernelBuffer, index: Expr) -> Value {
     let through = bound.load.clone();
     let dtype = bound.tensor.dtype;
     let load = Value::Load { buffer: bound.name.clone(), index, through };
@@ -166,7 +166,7 @@ pub(super) fn load(bound: &Bound, index: Expr) -> Value {
 }
 
 /// Reads an element of an image by the function `fetch` and converts it to its compute type.
-pub(super) fn fetched(bound: &Bound, fetch: &str, args: Vec<Expr>) -> Value {
+pub(super) fn fetched(bound: &KernelBuffer, fetch: &str, args: Vec<Expr>) -> Value {
     let dtype = bound.tensor.dtype;
     let fetch = Value::Fetch { function: fetch.to_owned(), args };
     convert(fetch, dtype, scalar(dtype.scalar.compute_type()))

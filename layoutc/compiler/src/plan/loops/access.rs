@@ -2,24 +2,24 @@
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError};
 
-use super::domain::{Domain, digit, var};
+use super::domain::{IterationDomain, digit, var};
 use crate::plan::arith::{product, sum};
 
 /// Offset or index as a sum of one term per loop and a base.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::plan) struct Steps {
+pub(in crate::plan) struct AffineAccess {
     /// Loop numbers with their strides (the increment per iteration), over symbols; loops with stride 0 are omitted.
     pub(in crate::plan) strides: Vec<(usize, Expr)>,
     /// Base over symbols; it also holds the terms of loops in which the offset is not affine.
     pub(in crate::plan) rest: Expr,
 }
 
-impl Steps {
+impl AffineAccess {
     /// Splits an expression over the loops into strides and base.
     ///
     /// # Errors
     /// [`ExprError`] if an expression grows too large.
-    pub(in crate::plan) fn of(expr: &Expr, domain: &Domain) -> Result<Self, ExprError> {
+    pub(in crate::plan) fn of(expr: &Expr, domain: &IterationDomain) -> Result<Self, ExprError> {
         let facts = &domain.facts;
         let mut rest = expr.clone();
         let mut strides = Vec::new();
@@ -47,7 +47,7 @@ impl Steps {
     }
 
     /// Stride along a loop; 0 if the offset does not depend on the loop, `None` if it is not affine in the loop.
-    pub(in crate::plan) fn stride(&self, number: usize, domain: &Domain) -> Option<Expr> {
+    pub(in crate::plan) fn stride(&self, number: usize, domain: &IterationDomain) -> Option<Expr> {
         if domain.mentioned(&self.rest).contains(&number) {
             return None;
         }

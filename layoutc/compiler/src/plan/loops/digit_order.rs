@@ -2,7 +2,7 @@
 
 use layoutc_algebra::expr::ExprError;
 
-use super::domain::Domain;
+use super::domain::IterationDomain;
 use crate::model::{Tensor, splits_at_digits};
 use crate::plan::side::physical_side;
 
@@ -11,9 +11,9 @@ use crate::plan::side::physical_side;
 /// if the loops are storage axes, or the layout has no digits with constant strides over single axes.
 ///
 /// # Errors
-/// As [`Domain::new`].
+/// As [`IterationDomain::new`].
 pub(in crate::plan) fn follow_digits(
-    domain: &mut Domain,
+    domain: &mut IterationDomain,
     target: &Tensor,
 ) -> Result<(), ExprError> {
     let layout = &target.layout;
@@ -44,9 +44,9 @@ pub(in crate::plan) fn follow_digits(
         found.map_or(0, |(_, stride)| stride.saturating_abs())
     };
     let reduced: Vec<usize> =
-        domain.live.iter().copied().filter(|k| domain.is_reduced(*k)).collect();
-    domain.live.retain(|k| !reduced.contains(k));
-    domain.live.sort_by_key(|number| std::cmp::Reverse(stride(number)));
-    domain.live.extend(reduced);
+        domain.active.iter().copied().filter(|k| domain.is_reduced(*k)).collect();
+    domain.active.retain(|k| !reduced.contains(k));
+    domain.active.sort_by_key(|number| std::cmp::Reverse(stride(number)));
+    domain.active.extend(reduced);
     Ok(())
 }

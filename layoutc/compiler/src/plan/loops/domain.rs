@@ -38,7 +38,7 @@ pub(in crate::plan) enum DomainStep {
 
 /// Loops of a statement, with the statement's axes, offset and guards over these loops.
 #[derive(Debug, Clone)]
-pub(in crate::plan) struct Domain {
+pub(in crate::plan) struct IterationDomain {
     /// Ranges of symbols and loops, for proofs and simplification.
     pub(in crate::plan) facts: Facts,
     /// All loops by number, including loops that were split or fused.
@@ -46,7 +46,7 @@ pub(in crate::plan) struct Domain {
     /// Splits and fusions, in the order of application.
     pub(in crate::plan) steps: Vec<DomainStep>,
     /// Numbers of the live loops: no split or fused loops, and none of trip count 1 unless its name is kept.
-    pub(in crate::plan) live: Vec<usize>,
+    pub(in crate::plan) active: Vec<usize>,
     /// Axes of the statement as expressions over the loops: the written axes, then the reduced ones.
     pub(in crate::plan) axes: Vec<Expr>,
     /// Offset of the written element in its buffer, in elements.
@@ -63,10 +63,10 @@ pub(in crate::plan) struct Domain {
     /// Names of loops that are live even if the trip count is 1.
     kept: Vec<String>,
     /// Loops over axes of cache tiles. The name of one may equal the name of a loop that was split.
-    aside: Vec<usize>,
+    copy_loops: Vec<usize>,
 }
 
-impl Domain {
+impl IterationDomain {
     /// Domain with loops over the storage axes of `target`, or over its logical axes if the layout is swizzled, has no
     /// inverse in closed form or is that of a window, and over the `reduced` axes. Loops with a name in `kept` are live
     /// even if the trip count is 1.
@@ -107,7 +107,7 @@ impl Domain {
     /// Domain with loops over `axes`, and the row-major offset of a dense tensor of these axes.
     ///
     /// # Errors
-    /// As [`Domain::new`].
+    /// As [`IterationDomain::new`].
     pub(in crate::plan) fn of_axes(axes: &[Axis], symbols: &[Symbol]) -> Result<Self, ExprError> {
         let mut domain = Self::empty(symbols);
         for (axis, stride) in axes.iter().zip(dense_strides(axes)?) {
@@ -134,7 +134,7 @@ impl Domain {
     /// Domain with loops over the logical axes of `layout`.
     ///
     /// # Errors
-    /// As [`Domain::new`].
+    /// As [`IterationDomain::new`].
     pub(in crate::plan) fn of_logical(layout: &Layout) -> Result<Self, ExprError> {
         Self::empty(layout.symbols()).by_axes(layout)
     }
@@ -144,7 +144,7 @@ impl Domain {
             facts: Facts::new(symbols),
             loops: Vec::new(),
             steps: Vec::new(),
-            live: Vec::new(),
+            active: Vec::new(),
             axes: Vec::new(),
             offset: Expr::constant(0),
             inside: Vec::new(),
@@ -152,7 +152,7 @@ impl Domain {
             outermost: None,
             tiles: Vec::new(),
             kept: Vec::new(),
-            aside: Vec::new(),
+            copy_loops: Vec::new(),
         }
     }
 
@@ -246,7 +246,7 @@ impl Domain {
         let name = name.to_owned();
         self.loops.push(Loop { name, extent: extent.clone(), is_reduced, outer: None });
         if self.is_live(number) {
-            self.live.push(number);
+            self.active.push(number);
         }
         Ok(number)
     }
@@ -270,10 +270,14 @@ impl Domain {
     /// Adds a loop over an axis of a cache tile, outside the loop order, and returns the loop's number.
     ///
     /// # Errors
-    /// As [`Domain::new`].
-    pub(in crate::plan) fn aside(&mut self, name: &str, extent: i128) -> Result<usize, ExprError> {
+    /// As [`IterationDomain::new`].
+    pub(in crate::plan) fn add_copy_loop(
+        &mut self,
+        name: &str,
+        extent: i128,
+    ) -> Result<usize, ExprError> {
         let number = self.add(name, &Expr::constant(extent), false)?;
-        self.aside.push(number);
+        self.copy_loops.push(number);
         Ok(number)
     }
 
@@ -299,14 +303,14 @@ impl Domain {
 
     /// Number of the live loop with this name; `None` if there is none.
     pub(in crate::plan) fn find(&self, name: &str) -> Option<usize> {
-        self.live.iter().copied().find(|k| self.loops.get(*k).is_some_and(|l| l.name == name))
+        self.active.iter().copied().find(|k| self.loops.get(*k).is_some_and(|l| l.name == name))
     }
 
     /// Splits a loop into `name_outer` and `name_inner`, the latter with trip count `by`, and adds a guard unless `by`
-    /// divides the extent. Returns the numbers of the outer and the inner loop; one with trip count 1 is not in `live`.
+    /// divides the extent. Returns the numbers of the outer and the inner loop; one with trip count 1 is not in `active`.
     ///
     /// # Errors
-    /// As [`Domain::new`].
+    /// As [`IterationDomain::new`].
     pub(in crate::plan) fn split(
         &mut self,
         number: usize,
@@ -326,11 +330,11 @@ impl Domain {
         self.steps.push(step);
         let value = sum(&scale(&digit(outer)?, by)?, &digit(inner)?)?;
         let value = self.facts.simplify(&value)?;
-        let place = self.live.iter().position(|k| *k == number);
-        self.live.retain(|k| *k != number && *k != outer && *k != inner);
+        let place = self.active.iter().position(|k| *k == number);
+        self.active.retain(|k| *k != number && *k != outer && *k != inner);
         let parts: Vec<usize> = [outer, inner].into_iter().filter(|k| self.is_live(*k)).collect();
-        let place = place.unwrap_or(self.live.len());
-        self.live.splice(place..place, parts);
+        let place = place.unwrap_or(self.active.len());
+        self.active.splice(place..place, parts);
         if self.lead == Some(number) {
             self.lead = Some(inner);
         }
@@ -351,7 +355,7 @@ impl Domain {
     /// two. A step whose loops the statement does not have is skipped.
     ///
     /// # Errors
-    /// [`PlanError::Choice`] if a fused loop has no constant trip count; others as [`Domain::new`].
+    /// [`PlanError::Choice`] if a fused loop has no constant trip count; others as [`IterationDomain::new`].
     pub(in crate::plan) fn apply(&mut self, steps: &[LoopStep]) -> Result<(), PlanError> {
         for step in steps {
             let split = match step {
@@ -372,7 +376,7 @@ impl Domain {
                 }
             };
             let Some(number) = self.find(&split.axis.value) else { continue };
-            let rounds = self.rounds(number).and_then(|rounds| u64::try_from(rounds).ok());
+            let rounds = self.trip_count(number).and_then(|rounds| u64::try_from(rounds).ok());
             let most = rounds.and_then(u64::checked_next_power_of_two);
             let most = most.and_then(|most| i64::try_from(most).ok());
             let by = most.map_or(split.by, |most| split.by.min(most));
@@ -388,23 +392,25 @@ impl Domain {
     /// Returns the number of the fused loop; `None` if a trip count is not constant.
     ///
     /// # Errors
-    /// As [`Domain::new`].
+    /// As [`IterationDomain::new`].
     pub(in crate::plan) fn fuse(
         &mut self,
         [outer, inner]: [usize; 2],
         name: &str,
     ) -> Result<Option<usize>, ExprError> {
-        let Some((many, few)) = self.rounds(outer).zip(self.rounds(inner)) else { return Ok(None) };
+        let Some((many, few)) = self.trip_count(outer).zip(self.trip_count(inner)) else {
+            return Ok(None);
+        };
         let is_reduced = self.is_reduced(inner);
-        let place = self.live.iter().filter(|k| **k != inner).position(|k| *k == outer);
+        let place = self.active.iter().filter(|k| **k != inner).position(|k| *k == outer);
         let names = [outer, inner].map(|k| self.loops.get(k).map(|found| found.name.clone()));
-        self.live.retain(|k| ![outer, inner].contains(k));
+        self.active.retain(|k| ![outer, inner].contains(k));
         let name = self.free(name.to_owned());
         let fused = self.add(&name, &Expr::constant(many.saturating_mul(few)), is_reduced)?;
         if self.is_live(fused) {
-            self.live.retain(|k| *k != fused);
-            let place = place.unwrap_or(self.live.len()).min(self.live.len());
-            self.live.insert(place, fused);
+            self.active.retain(|k| *k != fused);
+            let place = place.unwrap_or(self.active.len()).min(self.active.len());
+            self.active.insert(place, fused);
         }
         if let [Some(outer), Some(inner)] = names {
             self.steps.push(DomainStep::Fuse { outer, inner, name });
@@ -436,12 +442,12 @@ impl Domain {
     }
 
     /// Trip count of a loop; `None` if the trip count is not constant.
-    pub(in crate::plan) fn rounds(&self, number: usize) -> Option<i128> {
+    pub(in crate::plan) fn trip_count(&self, number: usize) -> Option<i128> {
         self.loops.get(number)?.extent.as_const()
     }
 
     /// Sets the trip count of a loop to at most its previous one, which is returned.
-    pub(in crate::plan) fn set_rounds(&mut self, number: usize, rounds: Expr) -> Option<Expr> {
+    pub(in crate::plan) fn set_trip_count(&mut self, number: usize, rounds: Expr) -> Option<Expr> {
         let found = self.loops.get_mut(number)?;
         Some(std::mem::replace(&mut found.extent, rounds))
     }
@@ -453,14 +459,14 @@ impl Domain {
 
     /// Clears `is_reduced` of a loop: its iterations get accumulators of their own (partial sums), or carry the output
     /// from one to the next (split-K).
-    pub(in crate::plan) fn put_together_later(&mut self, number: usize) {
+    pub(in crate::plan) fn privatize(&mut self, number: usize) {
         if let Some(found) = self.loops.get_mut(number) {
             found.is_reduced = false;
         }
     }
 
     /// True if `names` contains the name of a loop, or of a split loop of which it is the outer part.
-    pub(in crate::plan) fn is_among(&self, number: usize, names: &[Spanned<String>]) -> bool {
+    pub(in crate::plan) fn is_split_from(&self, number: usize, names: &[Spanned<String>]) -> bool {
         self.position_of_part(number, names, &["_outer"]).is_some()
     }
 
@@ -480,7 +486,7 @@ impl Domain {
         names: &[Spanned<String>],
         parts: &[&str],
     ) -> Option<usize> {
-        let is_there = |name: &str| self.find(name).is_some_and(|k| !self.aside.contains(&k));
+        let is_there = |name: &str| self.find(name).is_some_and(|k| !self.copy_loops.contains(&k));
         let mut name = self.loops.get(number)?.name.as_str();
         loop {
             if let Some(found) = names.iter().position(|chosen| chosen.value == name) {
@@ -495,7 +501,7 @@ impl Domain {
     pub(in crate::plan) fn mentioned(&self, expr: &Expr) -> Vec<usize> {
         let is_there =
             |k: &usize| var(*k).is_ok_and(|wanted| expr.mentions(&|other| other == wanted));
-        self.live.iter().copied().filter(is_there).collect()
+        self.active.iter().copied().filter(is_there).collect()
     }
 }
 

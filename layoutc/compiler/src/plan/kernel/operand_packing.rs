@@ -7,15 +7,15 @@ use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::step::{OrderEntry as Word, order as ordered};
 use layoutc_algebra::symbol::Axis;
 
-use super::super::loops::access::Steps;
-use super::super::loops::domain::Domain;
-use super::Bound;
+use super::super::loops::access::AffineAccess;
+use super::super::loops::domain::IterationDomain;
+use super::KernelBuffer;
 use super::block::Block;
-use super::order::{AtOnce, Order};
-use super::planned::Planned;
-use super::sight::{Sight, index};
+use super::order::{Order, RegisterTiling};
+use super::register_tile::{AccessSummary, vector_axis};
+use super::scheduled_statement::ScheduledStatement;
+use super::statement_reads::{StatementReads, index};
 use super::value::scalar;
-use super::vectors::{Seen, along};
 use crate::env::NoCache;
 use crate::env::executor::RayonExecutor;
 use crate::machine::{CPU, Registers};
@@ -42,25 +42,25 @@ struct Candidate<'a> {
 /// # Errors
 /// [`PlanError`] if an expression grows too large.
 pub(super) fn planned<'a>(
-    domain: &Domain,
+    domain: &IterationDomain,
     compute: &KernelInstance,
     statement: &'a Statement,
-    (sight, whole): (&Sight<'a>, &dyn Fn(BufferRef) -> Option<&'a Bound>),
-    at_once: AtOnce,
-) -> Result<Option<Planned>, PlanError> {
-    let AtOnce::Vectors { lanes, registers, .. } = at_once else { return Ok(None) };
+    (sight, whole): (&StatementReads<'a>, &dyn Fn(BufferRef) -> Option<&'a KernelBuffer>),
+    at_once: RegisterTiling,
+) -> Result<Option<ScheduledStatement>, PlanError> {
+    let RegisterTiling::Vectors { lanes, registers, .. } = at_once else { return Ok(None) };
     let outer: Vec<usize> =
-        domain.live.iter().copied().filter(|number| !domain.is_reduced(*number)).collect();
+        domain.active.iter().copied().filter(|number| !domain.is_reduced(*number)).collect();
     let is_fixed = !compute.schedule.loops.is_empty() || !domain.tiles.is_empty();
-    if is_fixed || outer.len() == domain.live.len() {
+    if is_fixed || outer.len() == domain.active.len() {
         return Ok(None);
     }
     let seen = sight.seen(domain)?;
-    let reads = |domain: &Domain| sight.seen(domain);
-    let as_it_is = along(domain, &outer, &reads, lanes)?;
+    let reads = |domain: &IterationDomain| sight.seen(domain);
+    let as_it_is = vector_axis(domain, &outer, &reads, lanes)?;
     let candidate = match as_it_is.filter(|number| !seen.guarded.contains(number)) {
-        Some(number) => scattered(domain, number, sight, (&seen, whole))?,
-        None => apart(domain, &outer, (sight, &seen), lanes)?,
+        Some(number) => page_strided_operand(domain, number, sight, (&seen, whole))?,
+        None => strided_operand(domain, &outer, (sight, &seen), lanes)?,
     };
     let Some(candidate) = candidate else { return Ok(None) };
     let Some(bound) = whole(candidate.read.buffer) else { return Ok(None) };
@@ -70,17 +70,25 @@ pub(super) fn planned<'a>(
         return Ok(None);
     }
     let sight = (sight, &bound.tensor);
-    let with_block = |parts| {
-        with_block(domain, compute, statement, sight, &candidate, (lanes, registers), parts)
+    let packed = |parts| {
+        schedule_with_packing(
+            domain,
+            compute,
+            statement,
+            sight,
+            &candidate,
+            (lanes, registers),
+            parts,
+        )
     };
-    let Some(found) = with_block(None)? else { return Ok(None) };
+    let Some(found) = packed(None)? else { return Ok(None) };
     if found.bytes <= CPU.block_stack_bytes {
         return Ok(Some(found.planned));
     }
     let target = whole(statement.target).filter(|target| keeps_sums(statement, &target.tensor));
-    let parts = target.and_then(|_| part(domain, &candidate, found.bytes));
+    let parts = target.and_then(|_| split_k_factor(domain, &candidate, found.bytes));
     let Some(parts) = parts else { return Ok(None) };
-    let found = with_block(Some(parts))?.filter(|found| found.bytes <= CPU.block_stack_bytes);
+    let found = packed(Some(parts))?.filter(|found| found.bytes <= CPU.block_stack_bytes);
     Ok(found.map(|found| found.planned))
 }
 
@@ -95,11 +103,15 @@ pub(super) fn keeps_sums(statement: &Statement, target: &Tensor) -> bool {
 /// Longest reduced loop that the block depends on, and the iterations per chunk (a power of 2) with which a block has
 /// at most `packed_part_bytes`; `bytes` is the size of the whole block. `None` if the reduced loops of a chunk would
 /// have fewer than `far_vectors` iterations in total.
-fn part(domain: &Domain, candidate: &Candidate<'_>, bytes: i128) -> Option<(usize, i64)> {
+fn split_k_factor(
+    domain: &IterationDomain,
+    candidate: &Candidate<'_>,
+    bytes: i128,
+) -> Option<(usize, i64)> {
     let mut reduced = Vec::new();
     for number in index(candidate.read, domain).ok()?.iter().flat_map(|i| domain.mentioned(i)) {
         if domain.is_reduced(number) && !reduced.iter().any(|(other, _)| *other == number) {
-            reduced.push((number, domain.rounds(number)?));
+            reduced.push((number, domain.trip_count(number)?));
         }
     }
     let (number, rounds) = reduced.iter().copied().max_by_key(|(_, rounds)| *rounds)?;
@@ -113,23 +125,24 @@ fn part(domain: &Domain, candidate: &Candidate<'_>, bytes: i128) -> Option<(usiz
 
 /// Loop along which all reads but one are broadcast or unit-stride. Prefers a trip count that is a multiple of `lanes`,
 /// then a unit-stride target, then the greatest trip count. `None` if there is no such loop.
-fn apart<'a>(
-    domain: &Domain,
+fn strided_operand<'a>(
+    domain: &IterationDomain,
     outer: &[usize],
-    (sight, seen): (&Sight<'a>, &Seen),
+    (sight, seen): (&StatementReads<'a>, &AccessSummary),
     lanes: i128,
 ) -> Result<Option<Candidate<'a>>, PlanError> {
-    let written = Steps::of(&domain.offset, domain)?;
+    let written = AffineAccess::of(&domain.offset, domain)?;
     let mut found: Vec<((bool, bool, i128), Candidate<'a>)> = Vec::new();
     let may_lead = |number: &usize| {
         !seen.guarded.contains(number) && domain.lead.is_none_or(|lead| lead == *number)
     };
     for number in outer.iter().copied().filter(may_lead) {
-        let Some(rounds) = domain.rounds(number).filter(|rounds| *rounds >= lanes) else {
+        let Some(rounds) = domain.trip_count(number).filter(|rounds| *rounds >= lanes) else {
             continue;
         };
-        let stride = |steps: &Steps| steps.stride(number, domain)?.as_const();
-        let follows = |steps: &Steps| stride(steps).is_some_and(|stride| [0, 1].contains(&stride));
+        let stride = |steps: &AffineAccess| steps.stride(number, domain)?.as_const();
+        let follows =
+            |steps: &AffineAccess| stride(steps).is_some_and(|stride| [0, 1].contains(&stride));
         let mut apart = sight.reads.iter().zip(&seen.steps).filter(|(_, steps)| !follows(steps));
         let (Some(((read, _), _)), None) = (apart.next(), apart.next()) else { continue };
         let Some(candidate) = Candidate::new(domain, number, read)? else { continue };
@@ -140,21 +153,21 @@ fn apart<'a>(
 
 /// Candidate for the one read that is unit-stride along the vector loop `number` but has a stride of at least
 /// `far_stride_bytes` along a reduced loop of at least `far_vectors` iterations. `None` if no read or several are such.
-fn scattered<'a>(
-    domain: &Domain,
+fn page_strided_operand<'a>(
+    domain: &IterationDomain,
     number: usize,
-    sight: &Sight<'a>,
-    (seen, whole): (&Seen, &dyn Fn(BufferRef) -> Option<&'a Bound>),
+    sight: &StatementReads<'a>,
+    (seen, whole): (&AccessSummary, &dyn Fn(BufferRef) -> Option<&'a KernelBuffer>),
 ) -> Result<Option<Candidate<'a>>, PlanError> {
-    let stride = |steps: &Steps, number: usize| steps.stride(number, domain)?.as_const();
-    let is_far = |read: &ElementRead, steps: &Steps| {
+    let stride = |steps: &AffineAccess, number: usize| steps.stride(number, domain)?.as_const();
+    let is_far = |read: &ElementRead, steps: &AffineAccess| {
         let bits = whole(read.buffer).map_or(0, |found| found.tensor.dtype.element_bits());
-        let mut reduced = domain.live.iter().filter(|number| domain.is_reduced(**number));
+        let mut reduced = domain.active.iter().filter(|number| domain.is_reduced(**number));
         stride(steps, number) == Some(1)
             && reduced.any(|number| {
                 let apart = stride(steps, *number).unwrap_or(0).saturating_abs();
                 apart.saturating_mul(i128::from(bits / 8)) >= CPU.far_stride_bytes
-                    && domain.rounds(*number).is_some_and(|rounds| rounds >= CPU.far_vectors)
+                    && domain.trip_count(*number).is_some_and(|rounds| rounds >= CPU.far_vectors)
             })
     };
     let mut far = sight.reads.iter().zip(&seen.steps).filter(|((read, _), s)| is_far(read, s));
@@ -168,7 +181,7 @@ impl<'a> Candidate<'a> {
     /// Candidate for a read of `number`; `None` if the read has a boundary condition, or the loop occurs in the index
     /// of no axis or of several.
     fn new(
-        domain: &Domain,
+        domain: &IterationDomain,
         number: usize,
         read: &'a ElementRead,
     ) -> Result<Option<Self>, PlanError> {
@@ -185,18 +198,18 @@ impl<'a> Candidate<'a> {
 
 /// Plan with a packed block, and the size of the block in bytes.
 struct Found {
-    planned: Planned,
+    planned: ScheduledStatement,
     bytes: i128,
 }
 
 /// Plan with the loops reordered so that each block is packed once for all its uses. `parts` is a reduced loop and its
 /// iterations per chunk: the chunks become the outermost loop (split-K). `None` if the block has no constant size, or
 /// has fewer than `packing_uses` uses, or no vector loop is found.
-fn with_block<'a>(
-    domain: &Domain,
+fn schedule_with_packing<'a>(
+    domain: &IterationDomain,
     compute: &KernelInstance,
     statement: &Statement,
-    (sight, tensor): (&Sight<'a>, &Tensor),
+    (sight, tensor): (&StatementReads<'a>, &Tensor),
     candidate: &Candidate<'a>,
     (lanes, registers): (i128, Registers),
     parts: Option<(usize, i64)>,
@@ -204,24 +217,24 @@ fn with_block<'a>(
     let mut sight = sight.clone();
     let extents: Vec<Algebra> =
         tensor.layout.logical().iter().map(|axis| axis.extent.clone()).collect();
-    let Some(as_block) = laid_out(tensor, &extents, candidate.axis) else { return Ok(None) };
+    let Some(as_block) = packed_layout(tensor, &extents, candidate.axis) else { return Ok(None) };
     for (read, offset) in &mut sight.reads {
         if *read == candidate.read {
             offset.clone_from(as_block.layout.offset());
         }
     }
-    let reads = |domain: &Domain| sight.seen(domain);
-    let at_once = AtOnce::Vectors { lanes, registers, own_lanes: false };
+    let reads = |domain: &IterationDomain| sight.seen(domain);
+    let at_once = RegisterTiling::Vectors { lanes, registers, partial_sums: false };
     let mut domain = domain.clone();
     let outermost = match parts {
         Some((number, by)) => domain.split(number, by)?.first().copied(),
         None => None,
     };
     let as_it_is = domain.clone();
-    let new_order = |domain: &mut Domain| {
+    let new_order = |domain: &mut IterationDomain| {
         let mut order = Order::new(domain, &compute.schedule, &reads, at_once, &statement.place)?;
         if let Some(number) = outermost {
-            order.by_parts(domain, number);
+            order.split_k_outermost(domain, number);
         }
         Ok::<_, PlanError>(order)
     };
@@ -231,7 +244,7 @@ fn with_block<'a>(
         // Every iteration uses the whole block: pack it in a new outer loop of one iteration.
         domain = as_it_is;
         let whole = domain.loops.get(candidate.number).map(|found| found.name.clone());
-        let rounds = domain.rounds(candidate.number).and_then(|n| i64::try_from(n).ok());
+        let rounds = domain.trip_count(candidate.number).and_then(|n| i64::try_from(n).ok());
         if let Some((name, rounds)) = whole.zip(rounds) {
             domain.keep(&format!("{name}_outer"));
             domain.split(candidate.number, rounds)?;
@@ -239,7 +252,7 @@ fn with_block<'a>(
         order = new_order(&mut domain)?;
         found = reorder(&domain, &mut order, candidate)?;
     }
-    let Some((at, uses)) = found.filter(|_| order.at_once(&domain).next().is_some()) else {
+    let Some((at, uses)) = found.filter(|_| order.register_tile(&domain).next().is_some()) else {
         return Ok(None);
     };
     let at = Spanned { value: at, place: statement.place.clone() };
@@ -249,7 +262,7 @@ fn with_block<'a>(
         Err(error) => return Err(error),
     };
     let extents: Vec<Algebra> = block.extents.iter().copied().map(Algebra::constant).collect();
-    let Some(block) = laid_out(tensor, &extents, candidate.axis) else { return Ok(None) };
+    let Some(block) = packed_layout(tensor, &extents, candidate.axis) else { return Ok(None) };
     let elements = block.layout.physical_elements().as_const().filter(|_| uses >= CPU.packing_uses);
     let Some(elements) = elements else { return Ok(None) };
     let bytes = elements.saturating_mul(i128::from(tensor.dtype.element_bits() / 8));
@@ -257,7 +270,7 @@ fn with_block<'a>(
     let cache = TileCache { buffer, at, block, is_double: false, is_shared: false };
     let LoopSchedule { unroll, parallel, .. } = compute.schedule.clone();
     Ok(Some(Found {
-        planned: Planned { domain, order, caches: vec![cache], unroll, parallel },
+        planned: ScheduledStatement { domain, order, caches: vec![cache], unroll, parallel },
         bytes,
     }))
 }
@@ -266,7 +279,7 @@ fn with_block<'a>(
 /// former, inside which the block is packed, and the number of uses of each block. `None` if the block depends on no
 /// outer loop.
 fn reorder(
-    domain: &Domain,
+    domain: &IterationDomain,
     order: &mut Order,
     candidate: &Candidate<'_>,
 ) -> Result<Option<(String, i128)>, PlanError> {
@@ -277,7 +290,7 @@ fn reorder(
     };
     let (outer, inner) = order.loops.split_at(order.first_reduced);
     let (own, others): (Vec<usize>, Vec<usize>) = outer.iter().partition(|number| is_own(number));
-    let rounds = |number: &usize| domain.rounds(*number).unwrap_or(CPU.unknown_trip_count);
+    let rounds = |number: &usize| domain.trip_count(*number).unwrap_or(CPU.unknown_trip_count);
     let again = inner.iter().filter(|number| !domain.is_reduced(**number) && !is_own(number));
     let uses = others.iter().chain(again).map(rounds).fold(1_i128, i128::saturating_mul);
     let at = own.last().and_then(|number| domain.loops.get(*number));
@@ -289,7 +302,7 @@ fn reorder(
 
 /// Dense tensor with these extents and the element type of `tensor`: row-major, with axis `last` moved innermost
 /// (unit-stride). `None` if the layout cannot be built.
-fn laid_out(tensor: &Tensor, extents: &[Algebra], last: usize) -> Option<Tensor> {
+fn packed_layout(tensor: &Tensor, extents: &[Algebra], last: usize) -> Option<Tensor> {
     let layout = &tensor.layout;
     let axes = layout.logical().iter().zip(extents);
     let axes: Vec<Axis> = axes

@@ -10,8 +10,11 @@ use super::super::lower::{Binding, PlanError, Range, add, lower, multiply};
 use super::super::names::Namer;
 use super::super::side::dense_strides;
 use super::indexed::{Lowering, Named, Place};
-use super::value::{Here, condition, convert, inside, load, scalar};
-use super::{Bound, Frame, Naming, Runs, avoiding, bound, gather, is_given, on_the_stack, symbol};
+use super::value::{ValueLowering, condition, convert, inside, load, scalar};
+use super::{
+    ExecutionModel, KernelBuffer, KernelPrologue, Naming, avoiding, bound, is_given, on_the_stack,
+    reduction, symbol,
+};
 use crate::base::dtype::Scalar;
 use crate::ir::{Compare, Expr, Function, LoopKind, Param, ParamType, Returns, Stmt, Value};
 use crate::machine::AVX512;
@@ -22,7 +25,7 @@ use crate::model::compute::{
 
 /// Reference implementation of one instance.
 #[derive(Debug, Clone)]
-pub struct Plain {
+pub struct ReferenceKernel {
     /// Function with the parameters of the kernel, and `every` after them if it computes a sample of the elements.
     pub function: Function,
     /// For each operand, true if only those elements are computed whose row-major index is a multiple of `every`.
@@ -39,7 +42,7 @@ pub fn plain(
     compute: &KernelInstance,
     naming: &Naming<'_>,
     (name, samples): (String, bool),
-) -> Result<Plain, PlanError> {
+) -> Result<ReferenceKernel, PlanError> {
     let avoid = avoiding(naming);
     let (written, whole) = (compute.as_written(), compute.computed_as_a_whole());
     // An intermediate that the function of the kernel does not have is too large for the stack, or of unknown size, if
@@ -49,12 +52,13 @@ pub fn plain(
     };
     let is_stacked = has_params(&written) == has_params(&whole);
     let compute: &KernelInstance = if is_stacked { &written } else { &whole };
-    let frame = Frame::new(manifest, compute, naming, &avoid, Runs::OnCores(AVX512))?;
-    let Frame { symbols, buffers, mut params, mut namer, .. } = frame;
+    let frame =
+        KernelPrologue::new(manifest, compute, naming, &avoid, ExecutionModel::Cpu(AVX512))?;
+    let KernelPrologue { symbols, buffers, mut params, mut namer, .. } = frame;
     let every = samples.then(|| namer.name("every"));
     let count = |name: &String| Param { name: name.clone(), ty: ParamType::Index };
     params.extend(every.iter().map(count));
-    let scope = Definition { manifest, compute, naming, symbols, buffers, every };
+    let scope = ReferenceBuilder { manifest, compute, naming, symbols, buffers, every };
     let stacked = scope.buffers.iter().filter(|bound| bound.is_local).filter_map(on_the_stack);
     let mut body: Vec<Stmt> = stacked.collect();
     for number in 0..compute.statements.len() {
@@ -66,20 +70,20 @@ pub fn plain(
     let operands = 0..compute.operands.len();
     let is_sampled = operands.map(|k| samples && scope.is_sampled(BufferRef::Operand(k))).collect();
     let function = Function { name, doc, returns: Returns::Nothing, params, body };
-    Ok(Plain { function, is_sampled })
+    Ok(ReferenceKernel { function, is_sampled })
 }
 
 /// Context of all statements.
-struct Definition<'a> {
+struct ReferenceBuilder<'a> {
     manifest: &'a Manifest,
     compute: &'a KernelInstance,
     naming: &'a Naming<'a>,
     symbols: Vec<Binding>,
-    buffers: Vec<Bound>,
+    buffers: Vec<KernelBuffer>,
     every: Option<String>,
 }
 
-impl Definition<'_> {
+impl ReferenceBuilder<'_> {
     /// True if a sample of the target is computed: an operand that one statement writes and none reads, in an instance
     /// without scatters.
     fn is_sampled(&self, target: BufferRef) -> bool {
@@ -93,21 +97,21 @@ impl Definition<'_> {
     fn statement(&self, number: usize, mut namer: Namer<'_>) -> Result<Vec<Stmt>, PlanError> {
         let statement = self.compute.statements.get(number).ok_or(PlanError::Scope)?;
         let names: Vec<String> = statement.axes.iter().map(|axis| namer.name(&axis.name)).collect();
-        let here = At { of: self, statement, names: &names, namer };
+        let here = ReferenceElement { of: self, statement, names: &names, namer };
         let (written, reduced) = statement.axes.split_at(statement.written_axes);
         let (outer, inner) = names.split_at(statement.written_axes);
         let body = if reduced.is_empty() || statement.scatter.is_some() {
             here.alone()?
         } else {
-            let total = here.namer.clone().name(gather::word(statement.op));
+            let total = here.namer.clone().name(reduction::accumulator_name(statement.op));
             let dtype = scalar(statement.accumulator);
-            let (into, how) = (Value::name(&total), gather::how(statement.op));
+            let (into, how) = (Value::name(&total), reduction::how(statement.op));
             let (mut inside, value) = here.value()?;
             let value = Stmt::Update { into: into.clone(), how, dtype, value };
             inside.push(value);
             let first = Stmt::Variable { name: total, dtype, value: here.first()? };
             let mut body = vec![first];
-            body.extend(here.rounds(reduced, inner, inside)?);
+            body.extend(here.loops(reduced, inner, inside)?);
             let index = here.written()?;
             let named = Named::new(here.namer.clone());
             let stored = match &statement.epilogue {
@@ -132,17 +136,17 @@ impl Definition<'_> {
             all.push(Stmt::Comment { text: statement.text.clone() });
         }
         if statement.scatter.is_some() {
-            all.extend(here.rounds(&statement.axes, &names, body)?);
+            all.extend(here.loops(&statement.axes, &names, body)?);
         } else {
-            all.extend(here.rounds(written, outer, body)?);
+            all.extend(here.loops(written, outer, body)?);
         }
         Ok(all)
     }
 }
 
 /// One element of a statement.
-struct At<'a> {
-    of: &'a Definition<'a>,
+struct ReferenceElement<'a> {
+    of: &'a ReferenceBuilder<'a>,
     statement: &'a Statement,
     /// Variable names of the axes.
     names: &'a [String],
@@ -150,7 +154,7 @@ struct At<'a> {
     namer: Namer<'a>,
 }
 
-impl At<'_> {
+impl ReferenceElement<'_> {
     /// Binding of an axis or symbol; an axis has an unbounded range, so that no floor division of an axis is lowered as
     /// a truncating one.
     fn named(&self, var: Var) -> Option<Binding> {
@@ -168,7 +172,7 @@ impl At<'_> {
     }
 
     /// Loops over axes around `body`, the first axis outermost.
-    fn rounds(
+    fn loops(
         &self,
         axes: &[Axis],
         names: &[String],
@@ -182,14 +186,14 @@ impl At<'_> {
         Ok(body)
     }
 
-    fn bound(&self, buffer: BufferRef) -> Result<&Bound, PlanError> {
+    fn bound(&self, buffer: BufferRef) -> Result<&KernelBuffer, PlanError> {
         bound(&self.of.buffers, self.of.compute, buffer).ok_or(PlanError::Scope)
     }
 
     /// Offset of an element, in elements: by the operand's own offset function, or row-major for an intermediate
     /// tensor.
     fn offset(&self, buffer: BufferRef, index: &[Expr]) -> Result<Expr, PlanError> {
-        let Definition { manifest, compute, naming, symbols, .. } = self.of;
+        let ReferenceBuilder { manifest, compute, naming, symbols, .. } = self.of;
         let operand = match buffer {
             BufferRef::Operand(k) => compute.operands.get(k).ok_or(PlanError::Scope)?,
             BufferRef::Local(_) => {
@@ -223,7 +227,7 @@ impl At<'_> {
     }
 
     /// Target buffer, and the offset of the element in it.
-    fn target(&self, index: &[Expr]) -> Result<(&Bound, Expr), PlanError> {
+    fn target(&self, index: &[Expr]) -> Result<(&KernelBuffer, Expr), PlanError> {
         let target = self.statement.target;
         Ok((self.bound(target)?, self.offset(target, index)?))
     }
@@ -233,7 +237,7 @@ impl At<'_> {
         let (target, offset) = self.target(index)?;
         let ty = target.tensor.dtype.scalar.compute_type();
         let held = convert(load(target, offset), scalar(ty), scalar(self.statement.accumulator));
-        Ok(gather::as_first(self.statement, held))
+        Ok(reduction::as_first(self.statement, held))
     }
 
     /// Initial value of the accumulator: the target's element with `accumulate`, else the identity of the reduction.
@@ -241,7 +245,7 @@ impl At<'_> {
         if self.statement.accumulate {
             return self.held(&self.written()?);
         }
-        Ok(gather::identity(self.statement.op, self.statement.accumulator))
+        Ok(reduction::identity(self.statement.op, self.statement.accumulator))
     }
 
     /// Store of one value, without an accumulator: for a statement without reduced axes, or through an index tensor.
@@ -256,7 +260,7 @@ impl At<'_> {
             }
         };
         let value = self.number(&named)?;
-        let value = match gather::operator(self.statement.op) {
+        let value = match reduction::operator(self.statement.op) {
             Some(op) if self.statement.accumulate => {
                 Value::binary(op, scalar(self.statement.accumulator), self.held(&index)?, value)
             }
@@ -315,7 +319,7 @@ impl At<'_> {
             let index = |expr: &Algebra| self.lower(expr);
             let symbol = |var| symbol(&self.of.symbols, var);
             // The reference implementation asserts nothing about indices.
-            let (compute, runs) = (self.of.compute, Runs::OnItems);
+            let (compute, runs) = (self.of.compute, ExecutionModel::Gpu);
             let symbol = &symbol;
             let lowering = Lowering { number: &number, index: &index, symbol, compute, runs };
             named.place(found, indices, &lowering)
@@ -327,7 +331,7 @@ impl At<'_> {
         &self,
         named: &Named<'_>,
         reduced: Option<&Value>,
-        run: &dyn Fn(&Here<'_>) -> Result<T, PlanError>,
+        run: &dyn Fn(&ValueLowering<'_>) -> Result<T, PlanError>,
     ) -> Result<T, PlanError> {
         let read = |read: &ElementRead| {
             let found = self.bound(read.buffer)?;
@@ -345,6 +349,12 @@ impl At<'_> {
         };
         let index = |expr: &Algebra| self.lower(expr);
         let condition = |all: &Predicate| condition(&all.all, &|var| self.named(var));
-        run(&Here { read: &read, gather: &gather, reduced, index: &index, condition: &condition })
+        run(&ValueLowering {
+            read: &read,
+            gather: &gather,
+            reduced,
+            index: &index,
+            condition: &condition,
+        })
     }
 }

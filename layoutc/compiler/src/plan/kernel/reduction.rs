@@ -18,7 +18,7 @@ pub(super) fn how(op: Reduction) -> Update {
 }
 
 /// Name of the accumulator variable in generated code.
-pub(super) fn word(op: Reduction) -> &'static str {
+pub(super) fn accumulator_name(op: Reduction) -> &'static str {
     match op {
         Reduction::Assign => "value",
         Reduction::Sum => "sum",
@@ -72,7 +72,7 @@ fn is_float(ty: Scalar) -> bool {
 }
 
 /// Statement that initializes the elements written by `statement` with the identity of its reduction operator.
-pub(super) fn before_any(statement: &Statement) -> Statement {
+pub(super) fn init_statement(statement: &Statement) -> Statement {
     let ty = statement.accumulator;
     let (integer, float) = identities(statement.op, ty);
     let kind =
@@ -91,7 +91,7 @@ pub(super) fn before_any(statement: &Statement) -> Statement {
 /// Read of `value` whose boundary value makes an iteration contribute nothing, so that the loops skip iterations in
 /// which the read is out of bounds: a factor with boundary value 0 in a sum, or the whole value if the boundary value
 /// is the identity of a minimum or maximum. `None` if there is no such read.
-pub(super) fn may_leave_out(op: Reduction, value: &TypedExpr) -> Option<&TypedExpr> {
+pub(super) fn zero_padded_read(op: Reduction, value: &TypedExpr) -> Option<&TypedExpr> {
     let outside = |value: &TypedExpr| match &value.kind {
         TypedExprKind::Read(read) => read.outside.as_ref().map(|outside| outside.value.clone()),
         _ => None,

@@ -5,32 +5,32 @@ use std::collections::BTreeSet;
 use layoutc_algebra::expr::{Expr as Algebra, ExprComparison};
 
 use super::super::lower::{PlanError, add, multiply};
-use super::Runs;
-use super::bounds::{Bounds, at_worst};
-use super::nest::{AccessUse, At, Inside, Nest};
+use super::ExecutionModel;
+use super::bounds::{LoopBounds, full_tile_condition};
+use super::nest::{AccessUse, LoopState, Nest, Phase};
 use super::value::{condition, scalar};
 use crate::ir::{Compare, Expr, LoopKind, Stmt};
 use crate::machine::CPU;
 use crate::model::Spanned;
 
 /// Emits the code inside some loops, at a state.
-type Body<'b, N> = &'b dyn Fn(&mut N, &At) -> Result<Vec<Stmt>, PlanError>;
+type Body<'b, N> = &'b dyn Fn(&mut N, &LoopState) -> Result<Vec<Stmt>, PlanError>;
 
 impl Nest<'_> {
     /// Emits loops over `rest`, outermost first, and the phase `what` inside. `conditions` guard the iterations: as
     /// bounds of the loops where possible, else as conditions in the body.
-    pub(super) fn rounds(
+    pub(super) fn emit_loops(
         &mut self,
         rest: &[usize],
-        at: &At,
-        what: Inside,
+        at: &LoopState,
+        what: Phase,
         conditions: &[ExprComparison],
     ) -> Result<Vec<Stmt>, PlanError> {
         let Some((number, rest)) = rest.split_first() else { return self.innermost(at, what) };
         let number = *number;
-        let own = self.own(number, at, conditions);
-        let bounds = Bounds::of(number, &own, &self.domain)?;
-        let known = at.known.iter().find(|known| known.0 == number && known.1 == own);
+        let own = self.guards_resolved_by(number, at, conditions);
+        let bounds = LoopBounds::of(number, &own, &self.domain)?;
+        let known = at.hoisted_bounds.iter().find(|known| known.0 == number && known.1 == own);
         let (mut before, ends) = match known {
             Some((.., ends)) => (Vec::new(), ends.clone()),
             None => self.ends(number, &bounds)?,
@@ -38,13 +38,14 @@ impl Nest<'_> {
         let mut inner = at.clone();
         inner.open.push(number);
         let lets = self.advance(number, &mut inner, what, rest.is_empty())?;
-        let asked = match bounds.asked.as_slice() {
+        let asked = match bounds.residual_guards.as_slice() {
             [] => None,
             asked => Some(condition(asked, &|var| self.scope(var))?),
         };
-        let one = |nest: &mut Self, [from, to]: [Expr; 2], inner: &At| {
+        let one = |nest: &mut Self, [from, to]: [Expr; 2], inner: &LoopState| {
             let mut all = Vec::new();
-            let (within, [from, to]) = nest.written_out(number, [from, to], what, rest.is_empty());
+            let (within, [from, to]) =
+                nest.pad_and_predicate(number, [from, to], what, rest.is_empty());
             let mut body = nest.inside(number, rest, inner, what, conditions)?;
             body = nest.with_blocks(number, body)?;
             if let Some(condition) = asked.clone() {
@@ -54,10 +55,10 @@ impl Nest<'_> {
             if let Some(condition) = within {
                 body = vec![Stmt::If { condition, likely: false, body, otherwise: Vec::new() }];
             }
-            let is_among = |number: usize| nest.domain.is_among(number, &nest.parallel);
+            let is_split_from = |number: usize| nest.domain.is_split_from(number, &nest.parallel);
             // Only the outermost parallel loop is distributed over threads.
-            let is_nested = at.open.iter().any(|other| is_among(*other));
-            let parallel = what == Inside::All && is_among(number) && !is_nested;
+            let is_nested = at.open.iter().any(|other| is_split_from(*other));
+            let parallel = what == Phase::Whole && is_split_from(number) && !is_nested;
             let kind = match nest.unrolled(number, rest.is_empty(), what) {
                 _ if parallel => LoopKind::Parallel,
                 Some(rounds) => LoopKind::Unrolled(rounds),
@@ -68,12 +69,12 @@ impl Nest<'_> {
             Ok::<_, PlanError>(all)
         };
         let guards = if rest.is_empty() { self.guards(number, at, what) } else { Vec::new() };
-        let (guards, worst) = match self.lanes_cut_off((number, rest), conditions)? {
+        let (guards, worst) = match self.partial_sum_guards((number, rest), conditions)? {
             Some([own, worst]) => (own, worst),
             None => (guards.clone(), guards),
         };
-        let inside = Bounds::of(number, &worst, &self.domain)?;
-        if guards.is_empty() || !inside.asked.is_empty() {
+        let inside = LoopBounds::of(number, &worst, &self.domain)?;
+        if guards.is_empty() || !inside.residual_guards.is_empty() {
             before.extend(one(self, ends, &inner)?);
             return Ok(before);
         }
@@ -82,9 +83,12 @@ impl Nest<'_> {
         let (lets, [low, high]) = self.interior(number, &inside, [&from, &to])?;
         before.extend(lets);
         let mut sure = inner.clone();
-        sure.sure.extend(guards);
+        sure.proven.extend(guards);
         // Boundary iterations of partial sums are not partitioned again.
-        let border = At { is_border: inner.is_border || self.order.lanes.is_some(), ..inner };
+        let border = LoopState {
+            in_remainder: inner.in_remainder || self.order.partial_sums.is_some(),
+            ..inner
+        };
         for (ends, at) in
             [([from, low.clone()], &border), ([low, high.clone()], &sure), ([high, to], &border)]
         {
@@ -97,26 +101,26 @@ impl Nest<'_> {
 
     /// Conditions that determine the bounds of a loop: those of which it is the innermost loop, except those known to
     /// hold.
-    pub(super) fn own(
+    pub(super) fn guards_resolved_by(
         &self,
         number: usize,
-        at: &At,
+        at: &LoopState,
         conditions: &[ExprComparison],
     ) -> Vec<ExprComparison> {
         let is_own = |condition: &&ExprComparison| {
             let all = self.mentioned(condition);
             all.contains(&number)
                 && all.iter().all(|other| *other == number || at.open.contains(other))
-                && !at.sure.contains(condition)
+                && !at.proven.contains(condition)
         };
         conditions.iter().filter(is_own).cloned().collect()
     }
 
     /// Bounds checks of reads that depend on this loop as their innermost one; empty inside a reduction, in boundary
-    /// code, and outside of [`Inside::All`].
-    fn guards(&self, number: usize, at: &At, what: Inside) -> Vec<ExprComparison> {
+    /// code, and outside of [`Phase::Whole`].
+    fn guards(&self, number: usize, at: &LoopState, what: Phase) -> Vec<ExprComparison> {
         let has_reduced = self.order.first_reduced < self.order.loops.len();
-        if what != Inside::All || has_reduced || at.is_border {
+        if what != Phase::Whole || has_reduced || at.in_remainder {
             return Vec::new();
         }
         let mut all: Vec<ExprComparison> = Vec::new();
@@ -125,17 +129,17 @@ impl Nest<'_> {
                 all.push(condition.clone());
             }
         }
-        self.own(number, at, &all)
+        self.guards_resolved_by(number, at, &all)
     }
 
     /// Unroll factor of a loop; `None` if it is not unrolled.
-    pub(super) fn unrolled(&self, number: usize, is_innermost: bool, what: Inside) -> Option<i64> {
-        let rounds = self.domain.rounds(number)?;
-        let is_at_once = self.order.at_once(&self.domain).any(|other| other == number);
+    pub(super) fn unrolled(&self, number: usize, is_innermost: bool, what: Phase) -> Option<i64> {
+        let rounds = self.domain.trip_count(number)?;
+        let is_at_once = self.order.register_tile(&self.domain).any(|other| other == number);
         let unasked = is_at_once && rounds <= CPU.unrolled_iterations;
-        let is_asked =
-            self.is_chosen(number, &self.unroll) && !self.domain.is_among(number, &self.parallel);
-        if is_at_once && is_innermost && !is_asked && self.runs != Runs::OnItems {
+        let is_asked = self.is_chosen(number, &self.unroll)
+            && !self.domain.is_split_from(number, &self.parallel);
+        if is_at_once && is_innermost && !is_asked && self.runs != ExecutionModel::Gpu {
             return self.vector(rounds, what);
         }
         let rounds = i64::try_from(rounds).ok().filter(|_| unasked || is_asked)?;
@@ -145,33 +149,34 @@ impl Nest<'_> {
     /// Unroll factor of the loop over the lanes of a vector. 1 keeps compilers from unrolling the loop before they
     /// vectorize it; unrolled stores keep the lanes in registers, where a loop that only copies would become a call of
     /// `memcpy`.
-    fn vector(&self, rounds: i128, what: Inside) -> Option<i64> {
+    fn vector(&self, rounds: i128, what: Phase) -> Option<i64> {
         let copies = self.accesses.first().is_some_and(|target| {
             let dtype = scalar(self.statement.accumulator);
             self.statement.epilogue.is_none() && target.bound.tensor.dtype == dtype
         });
         match what {
-            Inside::Gather => Some(1),
-            Inside::Store if !copies => Some(1),
-            Inside::Store if rounds <= CPU.unrolled_iterations => i64::try_from(rounds).ok(),
-            Inside::Store | Inside::First | Inside::All => None,
+            Phase::Update => Some(1),
+            Phase::WriteBack if !copies => Some(1),
+            Phase::WriteBack if rounds <= CPU.unrolled_iterations => i64::try_from(rounds).ok(),
+            Phase::WriteBack | Phase::Init | Phase::Whole => None,
         }
     }
 
     /// Bounds of a loop over rows of a register tile, with a guard for its body. A loop with computed bounds is
     /// replaced by one over all rows with a guard `row < end`: with a variable trip count, the accumulators would not
     /// stay in registers. `None` if no guard is needed.
-    fn written_out(
+    fn pad_and_predicate(
         &self,
         number: usize,
         [from, to]: [Expr; 2],
-        what: Inside,
+        what: Phase,
         is_innermost: bool,
     ) -> (Option<Expr>, [Expr; 2]) {
-        let rounds = self.domain.rounds(number).filter(|rounds| *rounds <= CPU.unrolled_iterations);
+        let rounds =
+            self.domain.trip_count(number).filter(|rounds| *rounds <= CPU.unrolled_iterations);
         let rounds = rounds.and_then(|rounds| i64::try_from(rounds).ok());
-        let is_at_once = self.order.at_once(&self.domain).any(|other| other == number);
-        let is_row = is_at_once && !is_innermost && what != Inside::All;
+        let is_at_once = self.order.register_tile(&self.domain).any(|other| other == number);
+        let is_row = is_at_once && !is_innermost && what != Phase::Whole;
         let is_known = matches!((&from, &to), (Expr::Int { .. }, Expr::Int { .. }));
         let Some(rounds) = rounds.filter(|_| is_row && !is_known) else {
             return (None, [from, to]);
@@ -186,7 +191,7 @@ impl Nest<'_> {
             args.push(Expr::compare(Compare::Lt, name, to));
         }
         // Initial values of rows that are not updated are never used.
-        let is_free = what == Inside::First && !self.goes_on;
+        let is_free = what == Phase::Init && !self.accumulates_into_output;
         let condition = match args.len() {
             0 => None,
             _ if is_free => None,
@@ -202,34 +207,34 @@ impl Nest<'_> {
         &mut self,
         number: usize,
         rest: &[usize],
-        at: &At,
-        what: Inside,
+        at: &LoopState,
+        what: Phase,
         conditions: &[ExprComparison],
     ) -> Result<Vec<Stmt>, PlanError> {
-        if what == Inside::Gather {
-            return self.settled(rest, at, conditions, &|nest, at| {
-                nest.rounds(rest, at, what, conditions)
+        if what == Phase::Update {
+            return self.specialize_full_tile(rest, at, conditions, &|nest, at| {
+                nest.emit_loops(rest, at, what, conditions)
             });
         }
         let guards = if rest.is_empty() { Vec::new() } else { self.guards(number, at, what) };
         if guards.is_empty() {
-            return self.rounds(rest, at, what, conditions);
+            return self.emit_loops(rest, at, what, conditions);
         }
         let holds = condition(&guards, &|var| self.scope(var))?;
         let mut sure = at.clone();
-        sure.sure.extend(guards);
-        let body = self.rounds(rest, &sure, what, conditions)?;
-        let border = At { is_border: true, ..at.clone() };
-        let otherwise = self.rounds(rest, &border, what, conditions)?;
+        sure.proven.extend(guards);
+        let body = self.emit_loops(rest, &sure, what, conditions)?;
+        let border = LoopState { in_remainder: true, ..at.clone() };
+        let otherwise = self.emit_loops(rest, &border, what, conditions)?;
         Ok(vec![Stmt::If { condition: holds, likely: true, body, otherwise }])
     }
 
     /// Computes the bounds of the register tile's loops as soon as the open loops determine them. If the tile is full
     /// in most iterations, emits `inside` twice: for full tiles, and in the `else` branch for partial ones.
-    pub(super) fn settled(
+    pub(super) fn specialize_full_tile(
         &mut self,
         rest: &[usize],
-        at: &At,
+        at: &LoopState,
         conditions: &[ExprComparison],
         inside: Body<'_, Self>,
     ) -> Result<Vec<Stmt>, PlanError> {
@@ -241,28 +246,29 @@ impl Nest<'_> {
                 continue;
             }
             let before = rest.get(..place).unwrap_or_default();
-            let later = At { open: [at.open.as_slice(), before].concat(), ..at.clone() };
-            let own = self.own(*number, &later, conditions);
+            let later = LoopState { open: [at.open.as_slice(), before].concat(), ..at.clone() };
+            let own = self.guards_resolved_by(*number, &later, conditions);
             let is_open = |condition: &ExprComparison| {
                 let all = self.mentioned(condition);
                 all.iter().all(|other| other == number || at.open.contains(other))
             };
-            let is_known = at.known.iter().any(|known| known.0 == *number && known.1 == own);
+            let is_known =
+                at.hoisted_bounds.iter().any(|known| known.0 == *number && known.1 == own);
             if own.is_empty() || is_known {
                 continue;
             }
             if !own.iter().all(is_open) {
-                if let Some(all) = at_worst(&own, rest, &self.domain)? {
+                if let Some(all) = full_tile_condition(&own, rest, &self.domain)? {
                     whole.push(condition(&all, &|var| self.scope(var))?);
                     sure.extend(own);
                 }
                 continue;
             }
-            let bounds = Bounds::of(*number, &own, &self.domain)?;
+            let bounds = LoopBounds::of(*number, &own, &self.domain)?;
             let (lets, [from, to]) = self.ends(*number, &bounds)?;
             all.extend(lets);
-            let rounds = self.domain.rounds(*number).and_then(|n| i64::try_from(n).ok());
-            if let Some(rounds) = rounds.filter(|_| bounds.asked.is_empty()) {
+            let rounds = self.domain.trip_count(*number).and_then(|n| i64::try_from(n).ok());
+            if let Some(rounds) = rounds.filter(|_| bounds.residual_guards.is_empty()) {
                 let zero = Expr::int(0);
                 if from != zero {
                     whole.push(Expr::compare(Compare::Le, from.clone(), zero));
@@ -270,27 +276,27 @@ impl Nest<'_> {
                 if to != Expr::int(rounds) {
                     whole.push(Expr::compare(Compare::Ge, to.clone(), Expr::int(rounds)));
                 }
-                let part = bounds.last_part(i128::from(rounds), &self.domain);
+                let part = bounds.remainder_trip_count(i128::from(rounds), &self.domain);
                 last = last.or(part.map(|left| (*number, left)));
                 sure.extend(own.iter().cloned());
             }
-            at.known.push((*number, own, [from, to]));
+            at.hoisted_bounds.push((*number, own, [from, to]));
         }
         let last = last.filter(|_| whole.len() == 1);
-        if whole.is_empty() || at.is_border {
+        if whole.is_empty() || at.in_remainder {
             all.extend(inside(self, &at)?);
             return Ok(all);
         }
         let asked = whole.len();
         let condition = if asked == 1 { whole.swap_remove(0) } else { Expr::All { args: whole } };
         let mut most = at.clone();
-        most.sure.extend(sure);
+        most.proven.extend(sure);
         let body = inside(self, &most)?;
         let otherwise = match last {
-            Some(part) => self.shortened(part, |nest| inside(nest, &most))?,
+            Some(part) => self.with_trip_count(part, |nest| inside(nest, &most))?,
             None => {
-                let at = At { is_border: true, ..at };
-                self.at_border(rest, &at, asked, inside)?
+                let at = LoopState { in_remainder: true, ..at };
+                self.specialize_boundary(rest, &at, asked, inside)?
             }
         };
         all.push(Stmt::If { condition, likely: true, body, otherwise });
@@ -300,24 +306,24 @@ impl Nest<'_> {
     /// Emits the code of partial tiles, for which one of `asked` conditions does not hold. For rows with computed
     /// bounds, the code is specialized for all rows but the last and for all rows but the first: with constant bounds,
     /// the innermost loops have no guards on rows. Specializations that cannot occur are omitted.
-    fn at_border(
+    fn specialize_boundary(
         &mut self,
         rest: &[usize],
-        at: &At,
+        at: &LoopState,
         asked: usize,
         inside: Body<'_, Self>,
     ) -> Result<Vec<Stmt>, PlanError> {
         let Some((place, rounds)) = self.rows_with_ends(rest, at) else { return inside(self, at) };
         let [but_last, but_first] = [[0, rounds - 1], [1, rounds]];
-        let occurring = self.occurring(at, place, rounds)?;
+        let feasible_bounds = self.feasible_bounds(at, place, rounds)?;
         let occurs = |ends: &[i64; 2]| {
             let ends = ends.map(i128::from);
-            occurring.as_ref().is_none_or(|all| all.contains(&ends))
+            feasible_bounds.as_ref().is_none_or(|all| all.contains(&ends))
         };
         let mut parts = Vec::new();
         for known in [but_last, but_first].into_iter().filter(occurs) {
             let mut at = at.clone();
-            let Some((.., [from, to])) = at.known.get_mut(place) else { continue };
+            let Some((.., [from, to])) = at.hoisted_bounds.get_mut(place) else { continue };
             let [low, high] = known.map(Expr::int);
             let [first, last] = if known == but_last {
                 [Compare::Le, Compare::Eq]
@@ -333,8 +339,8 @@ impl Nest<'_> {
         }
         // The conditions check both bounds of these rows and nothing else.
         let told = [[0, rounds], but_last, but_first].map(|ends| ends.map(i128::from));
-        let are_all =
-            asked == 2 && occurring.is_some_and(|all| all.iter().all(|ends| told.contains(ends)));
+        let are_all = asked == 2
+            && feasible_bounds.is_some_and(|all| all.iter().all(|ends| told.contains(ends)));
         let last = match parts.pop_if(|_| are_all) {
             Some((_, body)) => body,
             None => inside(self, at)?,
@@ -344,33 +350,34 @@ impl Nest<'_> {
         }))
     }
 
-    /// Pairs of first row and end (exclusive) that can occur for the loop at position `place` of `at.known`, which has
+    /// Pairs of first row and end (exclusive) that can occur for the loop at position `place` of `at.hoisted_bounds`, which has
     /// `rounds` rows. `None` if they cannot be enumerated.
-    fn occurring(
+    fn feasible_bounds(
         &self,
-        at: &At,
+        at: &LoopState,
         place: usize,
         rounds: i64,
     ) -> Result<Option<BTreeSet<[i128; 2]>>, PlanError> {
-        let Some((number, own, _)) = at.known.get(place) else { return Ok(None) };
-        let bounds = Bounds::of(*number, own, &self.domain)?;
-        Ok(bounds.occurring((*number, i128::from(rounds)), &at.sure, &self.domain))
+        let Some((number, own, _)) = at.hoisted_bounds.get(place) else { return Ok(None) };
+        let bounds = LoopBounds::of(*number, own, &self.domain)?;
+        Ok(bounds.feasible_bounds((*number, i128::from(rounds)), &at.proven, &self.domain))
     }
 
-    /// Position in `at.known` of the loop over rows whose bounds are both computed, and its trip count. `None` outside
+    /// Position in `at.hoisted_bounds` of the loop over rows whose bounds are both computed, and its trip count. `None` outside
     /// of a reduced loop, with several such loops, for GPU threads, and for fewer than 3 rows or more than
     /// `unrolled_iterations`.
-    fn rows_with_ends(&self, rest: &[usize], at: &At) -> Option<(usize, i64)> {
+    fn rows_with_ends(&self, rest: &[usize], at: &LoopState) -> Option<(usize, i64)> {
         let is_reduced = at.open.iter().any(|number| self.domain.is_reduced(*number));
         let is_row = |number: &usize| rest.contains(number) && rest.last() != Some(number);
-        let rows = || at.known.iter().enumerate().filter(|(_, (number, ..))| is_row(number));
+        let rows =
+            || at.hoisted_bounds.iter().enumerate().filter(|(_, (number, ..))| is_row(number));
         // The last entry was derived under the most conditions.
         let (place, (number, _, ends)) = rows().next_back().filter(|_| is_reduced)?;
-        let is_only = rows().all(|(_, row)| row.0 == *number) && self.runs != Runs::OnItems;
+        let is_only = rows().all(|(_, row)| row.0 == *number) && self.runs != ExecutionModel::Gpu;
         let are_computed = ends.iter().all(|end| !matches!(end, Expr::Int { .. }));
         let rounds = self
             .domain
-            .rounds(*number)
+            .trip_count(*number)
             .filter(|rounds| (3..=CPU.unrolled_iterations).contains(rounds));
         rounds
             .filter(|_| is_only && are_computed)
@@ -378,15 +385,15 @@ impl Nest<'_> {
     }
 
     /// Emits `inside` while the loop `number` has the smaller trip count `rounds`.
-    fn shortened(
+    fn with_trip_count(
         &mut self,
         (number, rounds): (usize, i128),
         inside: impl FnOnce(&mut Self) -> Result<Vec<Stmt>, PlanError>,
     ) -> Result<Vec<Stmt>, PlanError> {
-        let usual = self.domain.set_rounds(number, Algebra::constant(rounds));
+        let usual = self.domain.set_trip_count(number, Algebra::constant(rounds));
         let body = inside(self);
         if let Some(usual) = usual {
-            self.domain.set_rounds(number, usual);
+            self.domain.set_trip_count(number, usual);
         }
         body
     }
@@ -396,14 +403,14 @@ impl Nest<'_> {
     fn interior(
         &mut self,
         number: usize,
-        bounds: &Bounds,
+        bounds: &LoopBounds,
         [from, to]: [&Expr; 2],
     ) -> Result<(Vec<Stmt>, [Expr; 2]), PlanError> {
         let (mut low, mut high) = (from.clone(), to.clone());
-        for bound in &bounds.low {
+        for bound in &bounds.lower {
             low = low.max(self.lower(bound)?);
         }
-        for bound in &bounds.high {
+        for bound in &bounds.upper {
             high = high.min(self.lower(bound)?);
         }
         let mut lets = Vec::new();
@@ -422,18 +429,18 @@ impl Nest<'_> {
     pub(super) fn ends(
         &mut self,
         number: usize,
-        bounds: &Bounds,
+        bounds: &LoopBounds,
     ) -> Result<(Vec<Stmt>, [Expr; 2]), PlanError> {
         let extent = match self.domain.loops.get(number) {
             Some(found) => self.lower(&found.extent.clone())?,
             None => Expr::int(0),
         };
         let mut from = Expr::int(0);
-        for low in &bounds.low {
+        for low in &bounds.lower {
             from = from.max(self.lower(low)?);
         }
         let mut to = extent;
-        for high in &bounds.high {
+        for high in &bounds.upper {
             to = to.min(self.lower(high)?);
         }
         let mut before = Vec::new();
@@ -459,8 +466,8 @@ impl Nest<'_> {
     pub(super) fn advance(
         &mut self,
         number: usize,
-        at: &mut At,
-        what: Inside,
+        at: &mut LoopState,
+        what: Phase,
         is_innermost: bool,
     ) -> Result<Vec<Stmt>, PlanError> {
         let mut lets = Vec::new();
@@ -468,10 +475,10 @@ impl Nest<'_> {
             let Some(access) = self.accesses.get(k) else { continue };
             let (part, is_target) = (access.part, access.part == AccessUse::Target);
             let is_used = match what {
-                Inside::All => true,
-                Inside::Gather => part == AccessUse::Value,
-                Inside::First => is_target && self.goes_on,
-                Inside::Store => part != AccessUse::Value,
+                Phase::Whole => true,
+                Phase::Update => part == AccessUse::Value,
+                Phase::Init => is_target && self.accumulates_into_output,
+                Phase::WriteBack => part != AccessUse::Value,
             };
             let is_used = is_used && access.bound.image.is_none();
             let Some(before) = at.offsets.get(k).cloned().filter(|_| is_used) else { continue };
@@ -485,7 +492,7 @@ impl Nest<'_> {
                 now = add(now, self.lower(&access.steps.rest)?)?;
             }
             let is_plain = matches!(now, Expr::Name { .. } | Expr::Int { .. });
-            let is_last = is_innermost && what != Inside::All;
+            let is_last = is_innermost && what != Phase::Whole;
             let ends_here = is_innermost && self.order.first_reduced == self.order.loops.len();
             if now != before && !is_plain && !is_last && !ends_here {
                 let name = self.namer.partial(&access.prefix.clone());

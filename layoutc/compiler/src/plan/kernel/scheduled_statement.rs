@@ -1,23 +1,23 @@
 //! Loops of a statement in their order, and its staged blocks.
 
 use super::super::loops::digit_order::follow_digits;
-use super::super::loops::domain::Domain;
+use super::super::loops::domain::IterationDomain;
 use super::complete;
-use super::lanes::may_have_lanes;
-use super::near;
 use super::nest::{at_once_in_a_byte, no_image};
-use super::order::{AtOnce, Order};
-use super::sight::Sight;
+use super::operand_packing;
+use super::order::{Order, RegisterTiling};
+use super::partial_sums::may_have_partial_sums;
+use super::statement_reads::StatementReads;
 use super::value::scalar;
-use super::{Bound, Runs, bound};
+use super::{ExecutionModel, KernelBuffer, bound};
 use crate::model::Spanned;
 use crate::model::compute::{KernelInstance, LoopStep, Statement, TileCache};
 use crate::plan::lower::PlanError;
 
 /// Schedule of one statement.
 #[derive(Debug, Clone)]
-pub(super) struct Planned {
-    pub(super) domain: Domain,
+pub(super) struct ScheduledStatement {
+    pub(super) domain: IterationDomain,
     pub(super) order: Order,
     /// Staged blocks: those of the manifest, or of the planner (operand packing).
     pub(super) caches: Vec<TileCache>,
@@ -27,7 +27,7 @@ pub(super) struct Planned {
     pub(super) parallel: Vec<Spanned<String>>,
 }
 
-impl Planned {
+impl ScheduledStatement {
     /// Complete schedule of the manifest for this processor; without one, the planner chooses what the manifest leaves
     /// open.
     ///
@@ -36,13 +36,13 @@ impl Planned {
     pub(super) fn new(
         compute: &KernelInstance,
         statement: &Statement,
-        buffers: &[Bound],
-        runs: Runs,
+        buffers: &[KernelBuffer],
+        runs: ExecutionModel,
     ) -> Result<Self, PlanError> {
         let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
         let complete = match runs {
-            Runs::OnCores(registers) => statement.complete_schedule(registers.isa),
-            Runs::OnItems => None,
+            ExecutionModel::Cpu(registers) => statement.complete_schedule(registers.isa),
+            ExecutionModel::Gpu => None,
         };
         let parallel = complete.map_or(&compute.schedule.parallel, |own| &own.parallel);
         if let Some(error) = at_once_in_a_byte(compute, target, (parallel, runs)) {
@@ -59,20 +59,20 @@ impl Planned {
             return Err(no_image(target, &cache.at.place));
         }
         let at_once = if is_image {
-            AtOnce::Texel
+            RegisterTiling::Texel
         } else if statement.caches.is_empty() && !statement.is_indexed() {
             let bits = scalar(statement.accumulator).element_bits();
-            AtOnce::of(runs, bits, may_have_lanes(statement))
+            RegisterTiling::of(runs, bits, may_have_partial_sums(statement))
         } else {
-            AtOnce::One
+            RegisterTiling::One
         };
         let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
         let mut kept: Vec<String> =
             statement.caches.iter().map(|cache| cache.at.value.clone()).collect();
         kept.extend(fused(&compute.schedule.steps));
-        let shared = compute.shared_loop(statement).filter(|_| runs != Runs::OnItems);
+        let shared = compute.shared_loop(statement).filter(|_| runs != ExecutionModel::Gpu);
         kept.extend(shared.map(|own| own.at.value.clone()));
-        let mut domain = Domain::new(&target.tensor, &compute.symbols, reduced, &kept)?;
+        let mut domain = IterationDomain::new(&target.tensor, &compute.symbols, reduced, &kept)?;
         if compute.schedule.has_default_loops() && statement.caches.is_empty() {
             follow_digits(&mut domain, &target.tensor)?;
         }
@@ -80,16 +80,22 @@ impl Planned {
         target.locate(&mut domain)?;
         domain.outermost = shared.and_then(|own| domain.find(&own.at.value));
         let whole = |buffer| bound(buffers, compute, buffer);
-        let sight = Sight::of(statement, &whole);
-        let planned = |mut domain: Domain| {
+        let sight = StatementReads::of(statement, &whole);
+        let planned = |mut domain: IterationDomain| {
             // The loops on which a packed block depends would be outermost.
             if domain.outermost.is_none()
-                && let Some(near) =
-                    near::planned(&domain, compute, statement, (&sight, &whole), at_once)?
+                && let Some(near) = operand_packing::planned(
+                    &domain,
+                    compute,
+                    statement,
+                    (&sight, &whole),
+                    at_once,
+                )?
             {
                 return Ok(near);
             }
-            let (reads, schedule) = (|domain: &Domain| sight.seen(domain), &compute.schedule);
+            let (reads, schedule) =
+                (|domain: &IterationDomain| sight.seen(domain), &compute.schedule);
             let order = Order::new(&mut domain, schedule, &reads, at_once, &statement.place)?;
             Ok::<_, PlanError>(Self {
                 domain,
@@ -103,7 +109,7 @@ impl Planned {
         if domain.lead.is_some() {
             // If the operands do not allow vectors along the manifest's loop, the whole loop becomes the register tile.
             let led = planned(domain.clone())?;
-            if led.order.at_once(&led.domain).next().is_some() {
+            if led.order.register_tile(&led.domain).next().is_some() {
                 return Ok(led);
             }
             domain.lead = None;
@@ -120,12 +126,16 @@ pub(super) fn fused(steps: &[LoopStep]) -> impl Iterator<Item = String> {
 
 /// Loop that the manifest vectorizes, if the statement reduces and leaves the register tile to the planner; else
 /// `None`.
-fn lead(domain: &Domain, compute: &KernelInstance, at_once: AtOnce) -> Option<usize> {
-    let AtOnce::Vectors { .. } = at_once else { return None };
+fn lead(
+    domain: &IterationDomain,
+    compute: &KernelInstance,
+    at_once: RegisterTiling,
+) -> Option<usize> {
+    let RegisterTiling::Vectors { .. } = at_once else { return None };
     let chosen = compute.schedule.vectorize.as_ref()?;
     if !domain.tiles.is_empty() || Order::interleaves(domain, &compute.schedule) {
         return None;
     }
-    let is_reduced = domain.live.iter().any(|number| domain.is_reduced(*number));
+    let is_reduced = domain.active.iter().any(|number| domain.is_reduced(*number));
     domain.find(&chosen.value).filter(|_| is_reduced)
 }

@@ -2,24 +2,24 @@
 
 use layoutc_algebra::expr::{Expr as Algebra, ExprError};
 
-use super::super::loops::access::Steps;
-use super::super::loops::domain::Domain;
-use super::Bound;
-use super::vectors::Seen;
+use super::super::loops::access::AffineAccess;
+use super::super::loops::domain::IterationDomain;
+use super::KernelBuffer;
+use super::register_tile::AccessSummary;
 use crate::model::compute::{BufferRef, ElementRead, Statement, TypedExpr};
 
 /// Reads of a statement, without duplicates.
 #[derive(Debug, Clone)]
-pub(super) struct Sight<'a> {
+pub(super) struct StatementReads<'a> {
     /// Each read with the offset of an element of its tensor, as an expression over the tensor's axes.
     pub(super) reads: Vec<(&'a ElementRead, Algebra)>,
 }
 
-impl<'a> Sight<'a> {
+impl<'a> StatementReads<'a> {
     /// Reads of a statement's value. Reads of a buffer that `bound` does not have get offset 0.
     pub(super) fn of(
         statement: &'a Statement,
-        bound: &dyn Fn(BufferRef) -> Option<&'a Bound>,
+        bound: &dyn Fn(BufferRef) -> Option<&'a KernelBuffer>,
     ) -> Self {
         Self::of_reads(statement.value.reads(), bound)
     }
@@ -27,7 +27,7 @@ impl<'a> Sight<'a> {
     /// Reads of a statement's epilogue; none without an epilogue.
     pub(super) fn of_epilogue(
         statement: &'a Statement,
-        bound: &dyn Fn(BufferRef) -> Option<&'a Bound>,
+        bound: &dyn Fn(BufferRef) -> Option<&'a KernelBuffer>,
     ) -> Self {
         let reads = statement.epilogue.as_ref().map(TypedExpr::reads);
         Self::of_reads(reads.unwrap_or_default(), bound)
@@ -35,7 +35,7 @@ impl<'a> Sight<'a> {
 
     fn of_reads(
         reads: Vec<&'a ElementRead>,
-        bound: &dyn Fn(BufferRef) -> Option<&'a Bound>,
+        bound: &dyn Fn(BufferRef) -> Option<&'a KernelBuffer>,
     ) -> Self {
         let offset = |read: &ElementRead| match bound(read.buffer) {
             Some(found) => found.offset().clone(),
@@ -48,7 +48,11 @@ impl<'a> Sight<'a> {
     ///
     /// # Errors
     /// [`ExprError`] if an expression grows too large.
-    pub(super) fn offset(&self, read: &ElementRead, domain: &Domain) -> Result<Algebra, ExprError> {
+    pub(super) fn offset(
+        &self,
+        read: &ElementRead,
+        domain: &IterationDomain,
+    ) -> Result<Algebra, ExprError> {
         let found = self.reads.iter().find(|(other, _)| *other == read);
         let Some((read, offset)) = found else { return Ok(Algebra::constant(0)) };
         domain.at(offset, &index(read, domain)?)
@@ -57,10 +61,12 @@ impl<'a> Sight<'a> {
     /// Strides of all reads, and the loops on which their boundary conditions depend.
     ///
     /// # Errors
-    /// Same as [`Sight::offset`].
-    pub(super) fn seen(&self, domain: &Domain) -> Result<Seen, ExprError> {
-        let steps =
-            self.reads.iter().map(|(read, _)| Steps::of(&self.offset(read, domain)?, domain));
+    /// Same as [`StatementReads::offset`].
+    pub(super) fn seen(&self, domain: &IterationDomain) -> Result<AccessSummary, ExprError> {
+        let steps = self
+            .reads
+            .iter()
+            .map(|(read, _)| AffineAccess::of(&self.offset(read, domain)?, domain));
         let steps = steps.collect::<Result<_, _>>()?;
         let mut guarded = Vec::new();
         for (read, _) in &self.reads {
@@ -70,7 +76,7 @@ impl<'a> Sight<'a> {
                 guarded.extend(domain.mentioned(&domain.at(index, &domain.axes)?));
             }
         }
-        Ok(Seen { steps, guarded })
+        Ok(AccessSummary { steps, guarded })
     }
 }
 
@@ -78,6 +84,9 @@ impl<'a> Sight<'a> {
 ///
 /// # Errors
 /// [`ExprError`] if an expression grows too large.
-pub(super) fn index(read: &ElementRead, domain: &Domain) -> Result<Vec<Algebra>, ExprError> {
+pub(super) fn index(
+    read: &ElementRead,
+    domain: &IterationDomain,
+) -> Result<Vec<Algebra>, ExprError> {
     read.index.iter().map(|index| domain.at(index, &domain.axes)).collect()
 }

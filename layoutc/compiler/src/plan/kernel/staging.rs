@@ -3,25 +3,25 @@
 use layoutc_algebra::expr::{Expr as Algebra, ExprError};
 
 use super::super::arith::sum;
-use super::super::loops::domain::Domain;
+use super::super::loops::domain::IterationDomain;
 use super::super::lower::PlanError;
 use super::block::Block;
 use super::nest::Nest;
 use super::order::Order;
 use super::value::{convert, float_constant, integer_constant, scalar};
-use super::{Bound, Runs};
+use super::{ExecutionModel, KernelBuffer};
 use crate::base::dtype::Dtype;
 use crate::ir::{LoopKind, Stmt, Storage, Value};
 use crate::machine::{CPU, GPU};
 use crate::model::compute::{BufferRef, Statement, TileCache, TypedExpr, TypedExprKind};
 
 /// Tile of a tensor with its staging buffer.
-pub(super) struct Staged<'a> {
+pub(super) struct StagingBuffer<'a> {
     pub(super) cache: TileCache,
     pub(super) block: Block,
     /// `whole` is the tensor, `part` the staging buffer.
-    pub(super) whole: &'a Bound,
-    pub(super) part: &'a Bound,
+    pub(super) whole: &'a KernelBuffer,
+    pub(super) part: &'a KernelBuffer,
     /// Loop in each iteration of which the tile is copied and used.
     pub(super) at: usize,
     pub(super) is_written: bool,
@@ -41,10 +41,10 @@ pub(super) struct Staged<'a> {
 /// memory.
 pub(super) fn staged<'a>(
     (statement, caches): (&Statement, Vec<TileCache>),
-    (whole, parts): (&dyn Fn(BufferRef) -> Option<&'a Bound>, &'a [Bound]),
-    (domain, order): (&mut Domain, &Order),
-    runs: Runs,
-) -> Result<Vec<Staged<'a>>, PlanError> {
+    (whole, parts): (&dyn Fn(BufferRef) -> Option<&'a KernelBuffer>, &'a [KernelBuffer]),
+    (domain, order): (&mut IterationDomain, &Order),
+    runs: ExecutionModel,
+) -> Result<Vec<StagingBuffer<'a>>, PlanError> {
     let mut all = Vec::new();
     for (cache, part) in caches.into_iter().zip(parts) {
         let block = Block::new(domain, order, statement, (cache.buffer, &cache.at))?;
@@ -61,26 +61,26 @@ pub(super) fn staged<'a>(
             let help = "remove this directive".to_owned();
             return Err(PlanError::Choice { message, help, place: cache.at.place });
         }
-        all.push(Staged::new(statement, (cache, block), (whole, part), at, (domain, runs))?);
+        all.push(StagingBuffer::new(statement, (cache, block), (whole, part), at, (domain, runs))?);
     }
     fits(&all, runs)?;
     Ok(all)
 }
 
-impl<'a> Staged<'a> {
+impl<'a> StagingBuffer<'a> {
     /// Staging buffer of a cache. Adds the copy loops to `domain`.
     fn new(
         statement: &Statement,
         (cache, block): (TileCache, Block),
-        (whole, part): (&'a Bound, &'a Bound),
+        (whole, part): (&'a KernelBuffer, &'a KernelBuffer),
         at: usize,
-        (domain, runs): (&mut Domain, Runs),
+        (domain, runs): (&mut IterationDomain, ExecutionModel),
     ) -> Result<Self, ExprError> {
         let is_written = statement.target == cache.buffer;
         let axes = whole.tensor.layout.logical().iter().zip(&block.extents);
-        let digits = axes.map(|(axis, extent)| domain.aside(&axis.name, *extent));
+        let digits = axes.map(|(axis, extent)| domain.add_copy_loop(&axis.name, *extent));
         let digits = digits.collect::<Result<_, _>>()?;
-        let is_shared = runs == Runs::OnItems && cache.is_shared;
+        let is_shared = runs == ExecutionModel::Gpu && cache.is_shared;
         // A tile used outside the reduced loops is used once by a thread block.
         let has_halves = cache.is_double && is_shared && domain.is_reduced(at);
         let outside = outside(statement, &cache, whole.tensor.dtype);
@@ -97,7 +97,11 @@ impl<'a> Staged<'a> {
     ///
     /// # Errors
     /// [`ExprError`] if an expression grows too large.
-    pub(super) fn offset(&self, index: &[Algebra], domain: &Domain) -> Result<Algebra, ExprError> {
+    pub(super) fn offset(
+        &self,
+        index: &[Algebra],
+        domain: &IterationDomain,
+    ) -> Result<Algebra, ExprError> {
         let inside = index
             .iter()
             .zip(&self.block.begin)
@@ -129,15 +133,15 @@ fn outside(statement: &Statement, cache: &TileCache, dtype: Dtype) -> Option<Val
 }
 
 /// Error if the staging buffers exceed the shared memory of a GPU, or the limit for blocks on a CPU's stack.
-fn fits(staged: &[Staged<'_>], runs: Runs) -> Result<(), PlanError> {
+fn fits(staged: &[StagingBuffer<'_>], runs: ExecutionModel) -> Result<(), PlanError> {
     let Some(first) = staged.first() else { return Ok(()) };
-    let is_shared = runs == Runs::OnItems && first.cache.is_shared;
+    let is_shared = runs == ExecutionModel::Gpu && first.cache.is_shared;
     let (most, home) = if is_shared {
         (GPU.shared_bytes, "a work group shares")
     } else {
         (CPU.block_stack_bytes, "of blocks go on a stack")
     };
-    let bytes = |one: &Staged<'_>| {
+    let bytes = |one: &StagingBuffer<'_>| {
         let size = i128::from(one.part.tensor.dtype.element_bits().div_ceil(8));
         let halves = if one.has_halves { 2 } else { 1 };
         i128::from(one.elements()).saturating_mul(size).saturating_mul(halves)
@@ -192,13 +196,13 @@ impl Nest<'_> {
             let elements = staged.elements().max(1);
             let (is_written, whole) = (staged.is_written, staged.whole.name.clone());
             let storage = match self.runs {
-                Runs::OnCores(_) => {
+                ExecutionModel::Cpu(_) => {
                     Storage::Restrict { memory: self.namer.name(&format!("{whole}_memory")) }
                 }
-                Runs::OnItems => Storage::Private,
+                ExecutionModel::Gpu => Storage::Private,
             };
             before.push(Stmt::Allocate { name, element, elements, storage });
-            if !is_written || self.goes_on {
+            if !is_written || self.accumulates_into_output {
                 before.push(Stmt::Comment { text: format!("A block of {whole}.") });
                 before.extend(shared(self.copied_in(k)?, is_shared));
             }

@@ -6,50 +6,50 @@ use std::cmp::Reverse;
 
 use layoutc_algebra::expr::ExprError;
 
-use super::super::loops::access::Steps;
-use super::super::loops::domain::Domain;
+use super::super::loops::access::AffineAccess;
+use super::super::loops::domain::IterationDomain;
 
 /// Access pattern of the reads of a statement, for the loops of a domain.
-pub(super) struct Seen {
+pub(super) struct AccessSummary {
     /// Offset of each read, as a stride for each loop and a remainder.
-    pub(super) steps: Vec<Steps>,
+    pub(super) steps: Vec<AffineAccess>,
     /// Loops on which the boundary conditions of reads depend.
     pub(super) guarded: Vec<usize>,
 }
 
 /// Computes the access pattern of a statement's reads.
-pub(super) type Reads<'r> = &'r dyn Fn(&Domain) -> Result<Seen, ExprError>;
+pub(super) type Reads<'r> = &'r dyn Fn(&IterationDomain) -> Result<AccessSummary, ExprError>;
 
 /// Loops of the register tile, outermost first: up to two loops over rows, one over vectors, one over the `lanes` of a
 /// vector. The loops are taken or split from `outer`. Empty if no loop is vectorizable.
-pub(super) fn inner_loops(
-    domain: &mut Domain,
+pub(super) fn register_tile(
+    domain: &mut IterationDomain,
     outer: &mut Vec<usize>,
     reads: Reads<'_>,
     (lanes, registers): (i128, Registers),
 ) -> Result<Vec<usize>, ExprError> {
-    let Some(along) = along(domain, outer, reads, lanes)? else { return Ok(Vec::new()) };
+    let Some(along) = vector_axis(domain, outer, reads, lanes)? else { return Ok(Vec::new()) };
     let (vector, mut rest) = whole_vector(domain, outer, (along, lanes), reads)?;
     let mut inner = vec![vector];
     let (mut left, mut each) = (registers.tile_vectors, 1);
     let around = match rest {
         Some(around) => Some(around),
-        None => beside(domain, outer, vector, reads)?,
+        None => second_vector_axis(domain, outer, vector, reads)?,
     };
     if let Some(around) = around {
-        let rounds = domain.rounds(around).unwrap_or(1);
+        let rounds = domain.trip_count(around).unwrap_or(1);
         let count =
             [2, 3].into_iter().find(|n| rounds % n == 0).unwrap_or(if rounds > 4 { 2 } else { 1 });
         if count > 1 {
-            let (vectors, more) = part(domain, outer, around, count)?;
+            let (vectors, more) = split_off(domain, outer, around, count)?;
             inner.insert(0, vectors);
             (rest, left, each) = (more, left.div_euclid(count), count);
         }
     }
     for _ in 0..2 {
         let most = left.min(registers.tile_rows);
-        let Some(row) = row(domain, outer, (rest, most, each), reads)? else { break };
-        let rounds = domain.rounds(row).unwrap_or(1);
+        let Some(row) = row_tile(domain, outer, (rest, most, each), reads)? else { break };
+        let rounds = domain.trip_count(row).unwrap_or(1);
         left = left.checked_div(rounds).unwrap_or(0);
         each = each.saturating_mul(rounds);
         inner.insert(0, row);
@@ -60,15 +60,15 @@ pub(super) fn inner_loops(
 /// Loop to vectorize: all reads are broadcast or unit-stride along it, and some read or the target is unit-stride.
 /// Prefers a loop without boundary conditions, then one whose trip count is a multiple or divisor of `lanes`, then a
 /// unit-stride target, then the greatest trip count.
-pub(super) fn along(
-    domain: &Domain,
+pub(super) fn vector_axis(
+    domain: &IterationDomain,
     outer: &[usize],
     reads: Reads<'_>,
     lanes: i128,
 ) -> Result<Option<usize>, ExprError> {
-    let Seen { steps, guarded } = reads(domain)?;
-    let stride = |steps: &Steps, number: usize| steps.stride(number, domain)?.as_const();
-    let written = Steps::of(&domain.offset, domain)?;
+    let AccessSummary { steps, guarded } = reads(domain)?;
+    let stride = |steps: &AffineAccess, number: usize| steps.stride(number, domain)?.as_const();
+    let written = AffineAccess::of(&domain.offset, domain)?;
     let follows = |number: &usize| {
         if domain.lead.is_some_and(|lead| lead != *number) {
             return false;
@@ -78,10 +78,10 @@ pub(super) fn along(
         strides.is_some_and(|strides| {
             strides.iter().all(|stride| [0, 1].contains(stride))
                 && (strides.contains(&1) || written == Some(1))
-        }) && domain.rounds(*number).is_some_and(|rounds| rounds > 1)
+        }) && domain.trip_count(*number).is_some_and(|rounds| rounds > 1)
     };
     let worth = |number: &usize| {
-        let rounds = domain.rounds(*number).unwrap_or(1);
+        let rounds = domain.trip_count(*number).unwrap_or(1);
         let is_whole = rounds % lanes == 0 || lanes % rounds == 0;
         let is_next = stride(&written, *number) == Some(1);
         (!guarded.contains(number), is_whole, is_next, rounds)
@@ -93,31 +93,31 @@ pub(super) fn along(
 /// loop with fewer than `lanes` iterations is fused with an outer one if all reads are contiguous across the two, and
 /// else is a short vector.
 fn whole_vector(
-    domain: &mut Domain,
+    domain: &mut IterationDomain,
     outer: &mut Vec<usize>,
     (along, lanes): (usize, i128),
     reads: Reads<'_>,
 ) -> Result<(usize, Option<usize>), ExprError> {
-    let rounds = domain.rounds(along).unwrap_or(1);
+    let rounds = domain.trip_count(along).unwrap_or(1);
     if rounds > lanes {
-        return part(domain, outer, along, lanes);
+        return split_off(domain, outer, along, lanes);
     }
     outer.retain(|number| *number != along);
     let more = lanes.checked_div(rounds).unwrap_or(1);
     if more < 2 || lanes % rounds != 0 {
         return Ok((along, None));
     }
-    let Seen { steps, .. } = reads(domain)?;
-    let stride = |steps: &Steps, number: usize| steps.stride(number, domain)?.as_const();
+    let AccessSummary { steps, .. } = reads(domain)?;
+    let stride = |steps: &AffineAccess, number: usize| steps.stride(number, domain)?.as_const();
     let goes_on = |number: &usize| {
-        domain.rounds(*number).is_some_and(|all| all % more == 0)
+        domain.trip_count(*number).is_some_and(|all| all % more == 0)
             && steps.iter().all(|one| {
                 let strides = stride(one, along).zip(stride(one, *number));
                 strides.is_some_and(|(near, far)| far == near.saturating_mul(rounds))
             })
     };
     let Some(next) = outer.iter().copied().rfind(goes_on) else { return Ok((along, None)) };
-    let (near, rest) = part(domain, outer, next, more)?;
+    let (near, rest) = split_off(domain, outer, next, more)?;
     let fused = domain.fuse([near, along], "lane")?;
     Ok((fused.unwrap_or(along), rest))
 }
@@ -125,20 +125,20 @@ fn whole_vector(
 /// Loop whose iterations use further vectors for the same rows, if no loop over vectors encloses the lanes: along it,
 /// all reads that are broadcast over a vector stay constant, and some vector read moves. A broadcast value is then
 /// loaded once for several vectors. `None` if there is no such loop.
-fn beside(
-    domain: &Domain,
+fn second_vector_axis(
+    domain: &IterationDomain,
     outer: &[usize],
     vector: usize,
     reads: Reads<'_>,
 ) -> Result<Option<usize>, ExprError> {
-    let Seen { steps, guarded } = reads(domain)?;
-    let stays = |steps: &Steps, number: usize| {
+    let AccessSummary { steps, guarded } = reads(domain)?;
+    let stays = |steps: &AffineAccess, number: usize| {
         steps.stride(number, domain).is_some_and(|stride| stride.as_const() == Some(0))
     };
-    let (same, vectors): (Vec<&Steps>, Vec<&Steps>) =
+    let (same, vectors): (Vec<&AffineAccess>, Vec<&AffineAccess>) =
         steps.iter().partition(|one| stays(one, vector));
     let is_beside = |number: &usize| {
-        let is_long = domain.rounds(*number).is_some_and(|rounds| rounds > 1);
+        let is_long = domain.trip_count(*number).is_some_and(|rounds| rounds > 1);
         let moves = vectors.iter().any(|one| !stays(one, *number));
         is_long && moves && !guarded.contains(number) && same.iter().all(|one| stays(one, *number))
     };
@@ -148,14 +148,14 @@ fn beside(
 
 /// Splits `rounds` iterations off a loop: the inner loop, and the outer loop that remains in `outer`. The loop itself,
 /// removed from `outer`, and `None` if it has just `rounds` iterations.
-fn part(
-    domain: &mut Domain,
+fn split_off(
+    domain: &mut IterationDomain,
     outer: &mut Vec<usize>,
     number: usize,
     rounds: i128,
 ) -> Result<(usize, Option<usize>), ExprError> {
     let place = outer.iter().position(|other| *other == number);
-    if domain.rounds(number) == Some(rounds) {
+    if domain.trip_count(number) == Some(rounds) {
         outer.retain(|other| *other != number);
         return Ok((number, None));
     }
@@ -169,24 +169,26 @@ fn part(
 /// Loop over the rows of a register tile, split from the innermost outer loop other than `rest`, of at most `most` rows
 /// with `each` vectors each. `None` if no read is constant along the loop: rows pay because such a read is loaded once
 /// for several rows.
-pub(super) fn row(
-    domain: &mut Domain,
+pub(super) fn row_tile(
+    domain: &mut IterationDomain,
     outer: &mut Vec<usize>,
     (rest, most, each): (Option<usize>, i128, i128),
     reads: Reads<'_>,
 ) -> Result<Option<usize>, ExprError> {
     // `rest` iterates over whole vectors; a loop of one iteration has no rows to share a load.
-    let has_others = |number: &usize| Some(*number) != rest && domain.rounds(*number) != Some(1);
+    let has_others =
+        |number: &usize| Some(*number) != rest && domain.trip_count(*number) != Some(1);
     let Some(number) = outer.iter().copied().rfind(has_others) else { return Ok(None) };
-    let Some(rounds) = domain.rounds(number) else { return Ok(None) };
-    let Seen { steps, .. } = reads(domain)?;
-    let stays =
-        |steps: &Steps| steps.stride(number, domain).is_some_and(|s| s.as_const() == Some(0));
+    let Some(rounds) = domain.trip_count(number) else { return Ok(None) };
+    let AccessSummary { steps, .. } = reads(domain)?;
+    let stays = |steps: &AffineAccess| {
+        steps.stride(number, domain).is_some_and(|s| s.as_const() == Some(0))
+    };
     if most < 2 || rounds < 2 || !steps.iter().any(stays) {
         return Ok(None);
     }
     let by = if rounds <= most { rounds } else { rows(rounds, most, each) };
-    Ok(Some(part(domain, outer, number, by)?.0))
+    Ok(Some(split_off(domain, outer, number, by)?.0))
 }
 
 /// Number of rows of a register tile along a loop of `rounds` rows with `each` vectors each, at most `most`. Prefers a
@@ -204,8 +206,8 @@ fn rows(rounds: i128, most: i128, each: i128) -> i128 {
 
 /// Reduced loops in the order of memory: loops with boundary conditions first, then by decreasing stride. A loop along
 /// which a read has no constant stride is split if that gives constant strides.
-pub(super) fn by_memory(
-    domain: &mut Domain,
+pub(super) fn order_reduction_by_stride(
+    domain: &mut IterationDomain,
     reduced: &[usize],
     reads: Reads<'_>,
 ) -> Result<Vec<usize>, ExprError> {
@@ -216,9 +218,9 @@ pub(super) fn by_memory(
             None => all.push(*number),
         }
     }
-    let Seen { steps, guarded } = reads(domain)?;
+    let AccessSummary { steps, guarded } = reads(domain)?;
     let far = |number: &usize| {
-        let stride = |one: &Steps| one.stride(*number, domain)?.as_const().map(i128::abs);
+        let stride = |one: &AffineAccess| one.stride(*number, domain)?.as_const().map(i128::abs);
         (Reverse(guarded.contains(number)), Reverse(steps.iter().filter_map(stride).sum::<i128>()))
     };
     all.sort_by_key(far);
@@ -227,16 +229,20 @@ pub(super) fn by_memory(
 
 /// Iterations per part with which a loop must be split so that all reads have constant strides along both loops; `None`
 /// if they have them already, or no power of 2 up to 256 gives them.
-fn even_parts(domain: &Domain, number: usize, reads: Reads<'_>) -> Result<Option<i64>, ExprError> {
-    let is_even = |domain: &Domain, numbers: &[usize]| {
+fn even_parts(
+    domain: &IterationDomain,
+    number: usize,
+    reads: Reads<'_>,
+) -> Result<Option<i64>, ExprError> {
+    let is_even = |domain: &IterationDomain, numbers: &[usize]| {
         let seen = reads(domain)?;
-        let even = |one: &Steps| {
+        let even = |one: &AffineAccess| {
             let left = domain.mentioned(&one.rest);
             !left.iter().any(|k| numbers.contains(k))
         };
         Ok::<bool, ExprError>(seen.steps.iter().all(even))
     };
-    let Some(rounds) = domain.rounds(number) else { return Ok(None) };
+    let Some(rounds) = domain.trip_count(number) else { return Ok(None) };
     if is_even(domain, &[number])? {
         return Ok(None);
     }
