@@ -15,13 +15,13 @@ use crate::common::check_text::check_valid;
 use layoutc_compiler::emit::{Settings, Templates, emit};
 
 /// A manifest with a softmax of each row of `i`, by an intermediate of all elements, in all orders of the axes, element
-/// types and loops: 24 kernels.
+/// types and loops: 8 kernels.
 fn manifest() -> String {
     let mut text = String::new();
-    for (number, (dtype, order, extent)) in ["f32", "f16", "f64"]
+    for (number, (dtype, order, extent)) in ["f32", "f16"]
         .into_iter()
         .flat_map(|dtype| ["i j", "j i"].map(|order| (dtype, order)))
-        .flat_map(|(dtype, order)| [1, 7, 64, 100].map(|extent| (dtype, order, extent)))
+        .flat_map(|(dtype, order)| [7, 64].map(|extent| (dtype, order, extent)))
         .enumerate()
     {
         let element = if dtype == "f64" { "f64" } else { "f32" };
@@ -51,7 +51,7 @@ fn rows_of_intermediates_are_computed_in_a_loop() {
     let checked = check_valid(&manifest());
     let files = emit(&checked.manifests[0], &Settings::c(), "m", &Templates::default()).unwrap();
     let source = &files.iter().find(|file| file.path == "m.c").unwrap().text;
-    for number in 0..24 {
+    for number in 0..8 {
         let head = format!("void layoutc_k{number}_compute(");
         let (_, function) = source.split_once(&head).unwrap();
         let function = function.split("\n}").next().unwrap();

@@ -174,11 +174,12 @@ fn check_instance(
     }
     let unfused = epilogue::fuse(&mut program, &epilogue::Directives::new(&def.item, job.instance));
     let instance = job.instance.map(|item| (item, &syntax.file, scope));
-    let (schedule, loops) = schedule::checked(&program, instance)?;
+    let of_instance = |errors| with_instance(job, syntax, errors);
+    let (schedule, loops) = schedule::checked(&program, instance).map_err(of_instance)?;
     let caches = cache::CacheDirectives::of(&program, job.instance, (place.file, &syntax.file));
-    let (caches, more) = caches.checked(&program, &schedule, &loops)?;
+    let (caches, more) = caches.checked(&program, &schedule, &loops).map_err(of_instance)?;
     let instance = job.instance.map(|item| (item, &syntax.file, place.file, scope));
-    let of_complete = complete::check(&mut program, instance)?;
+    let of_complete = complete::check(&mut program, instance).map_err(of_instance)?;
     let stated: Vec<_> = program.operands.iter().map(|o| program.stated(&o.name.value)).collect();
     let KernelLowering {
         operands, symbols, locals, compute_at, mut statements, mut warnings, ..
@@ -208,4 +209,24 @@ fn check_instance(
         place: FileSpan::new(&syntax.file, job.span.clone()),
     };
     Ok((compute, warnings))
+}
+
+/// Errors of the schedule of a kernel, which name the instance whose loops they are about.
+fn with_instance(
+    job: &InstanceRequest<'_>,
+    syntax: &ManifestSyntax,
+    mut errors: Vec<Diagnostic>,
+) -> Vec<Diagnostic> {
+    if let Some(instance) = job.instance {
+        let place = FileSpan::new(&syntax.file, instance.name.span.clone());
+        let is_outside = |error: &&mut Diagnostic| {
+            error.labels.iter().all(|label| {
+                label.place.file != place.file || !job.span.contains(&label.place.start)
+            })
+        };
+        for error in errors.iter_mut().filter(is_outside) {
+            error.add_label(place.clone(), "for this instance");
+        }
+    }
+    errors
 }

@@ -234,6 +234,10 @@ impl ManifestReader<'_, '_> {
             fault.add_help(format!("write it as a property of a layout: `layout {name}=\"…\"`"));
         } else if let Some(near) = nearest(name, scope.nodes.iter().copied()) {
             fault.add_suggestion(near);
+        } else if name == "tile" && scope.has("partial-sums") {
+            fault.add_help(
+                "split each loop, and order the inner parts: `split i by=4`, `loops … i_inner`",
+            );
         } else if NodeScope::STEPS.has(name) {
             fault.add_help(format!("it is a step: write it inside `layout {{ {name} … }}`"));
         } else if bare == "name" {

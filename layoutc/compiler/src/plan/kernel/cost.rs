@@ -36,11 +36,12 @@ pub(crate) fn slow_schedules(manifest: &Manifest, naming: &Naming<'_>) -> Vec<Di
                 None => None,
             };
             let Some((own, best)) = cost(compute).zip(cost(&auto)) else { continue };
-            if is_slow(own, best) {
+            let is_scheduled = scheduled(compute, statement);
+            if is_slow(own, best, is_scheduled) {
                 let all = directives(&compute.schedule);
                 let cause = all.iter().find(|directive| {
                     let without = compute.with_schedule(directive.without.clone());
-                    cost(&without).is_some_and(|cost| !is_slow(cost, best))
+                    cost(&without).is_some_and(|cost| !is_slow(cost, best, is_scheduled))
                 });
                 warnings.push(warning(compute, statement, [own, best], cause));
                 break;
@@ -81,9 +82,18 @@ fn is_long(manifest: &Manifest, compute: &KernelInstance, statement: &Statement)
 /// Estimated time per iteration of a reduction, in thousandths of a cycle, with AVX-512 and with AVX2.
 type Cost = [i128; 2];
 
-/// True if a cost exceeds one and a half times the best, with AVX-512 and with AVX2.
-fn is_slow(cost: Cost, best: Cost) -> bool {
-    cost.iter().zip(best).all(|(cost, best)| cost.saturating_mul(2) > best.saturating_mul(3))
+/// True if a cost exceeds one and a half times the best, with each of AVX-512 and AVX2 that `is_scheduled` selects.
+fn is_slow(cost: Cost, best: Cost, is_scheduled: [bool; 2]) -> bool {
+    cost.iter().zip(best).zip(is_scheduled).all(|((cost, best), is_scheduled)| {
+        !is_scheduled || cost.saturating_mul(2) > best.saturating_mul(3)
+    })
+}
+
+/// True, for each of AVX-512 and AVX2, if the manifest schedules the statement.
+fn scheduled(compute: &KernelInstance, statement: &Statement) -> [bool; 2] {
+    let has_directives = compute.schedule != LoopSchedule::default();
+    [AVX512, AVX2]
+        .map(|machine| has_directives || statement.complete_schedule(machine.isa).is_some())
 }
 
 /// Kind of directive in a schedule.
@@ -133,15 +143,17 @@ fn directives(schedule: &LoopSchedule) -> Vec<Directive<'_>> {
 fn warning(
     compute: &KernelInstance,
     statement: &Statement,
-    [[own, _], [best, _]]: [Cost; 2],
+    [[own, own_avx2], [best, best_avx2]]: [Cost; 2],
     cause: Option<&Directive<'_>>,
 ) -> Diagnostic {
+    let (machine, own, best) =
+        if own == best { ("AVX2", own_avx2, best_avx2) } else { ("AVX-512", own, best) };
     let times = own.saturating_add(best.div_euclid(2)).div_euclid(best);
     let cycles = |cost: i128| format!("{}.{:03}", cost.div_euclid(1000), cost.rem_euclid(1000));
     let name = &compute.name;
     let message = format!("the schedule of `{name}` costs about {times} times the planner's own");
     let note = format!(
-        "a value of `{}` takes an estimated {} cycles of a core with AVX-512; with the planner's schedule {}",
+        "a value of `{}` takes an estimated {} cycles of a core with {machine}; with the planner's schedule {}",
         statement.text,
         cycles(own),
         cycles(best)
