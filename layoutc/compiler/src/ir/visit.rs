@@ -59,6 +59,37 @@ impl Stmt {
         found
     }
 
+    /// True if this statement, or one nested in it, declares the name.
+    pub fn declares(&self, wanted: &str) -> bool {
+        self.any(|stmt| match stmt {
+            Self::Let { name, .. }
+            | Self::LetIndex { name, .. }
+            | Self::LetElement { name, .. }
+            | Self::Variable { name, .. }
+            | Self::Alias { name, .. }
+            | Self::Allocate { name, .. } => name == wanted,
+            Self::For { name, kind: LoopKind::Thread { round: Some(round) }, .. } => {
+                name == wanted || round == wanted
+            }
+            Self::For { name, .. } => name == wanted,
+            Self::Declare { names } => names.iter().any(|name| name == wanted),
+            Self::Launch { axes } => axes.iter().any(|axis| axis.name == wanted),
+            _ => false,
+        })
+    }
+
+    /// Replaces an index name by another in the index expressions of this statement and of those nested in it.
+    pub fn rename(&mut self, from: &str, to: &str) {
+        let replaced = |expr: &Expr| {
+            expr.map(&|part| if part == Expr::name(from) { Expr::name(to) } else { part })
+        };
+        self.parts_mut(&mut |part| match part {
+            PartMut::Index(expr) => *expr = replaced(expr),
+            PartMut::Value(value) => value.rewrite(&|_| {}, &|expr| *expr = replaced(expr)),
+        });
+        self.nested_mut().flatten().for_each(|stmt| stmt.rename(from, to));
+    }
+
     /// True if this statement is or contains a loop of kind [`LoopKind::Parallel`].
     pub fn is_parallel(&self) -> bool {
         self.any(|stmt| matches!(stmt, Self::For { kind: LoopKind::Parallel, .. }))

@@ -66,7 +66,7 @@ fn declared(stmt: &Stmt) -> Option<&str> {
 
 /// True if one of the consecutive statements `stmts`, or one nested in them, reads the name `name` that is declared
 /// before them. Statements after a second declaration of `name` do not count. An update does not read the variable that
-/// it updates.
+/// it updates, nor a store the array.
 fn is_read<'s>(stmts: impl Iterator<Item = &'s Stmt>, name: &str) -> bool {
     for stmt in stmts {
         let is_shadowed = matches!(stmt, Stmt::For { name: variable, .. } if variable == name);
@@ -82,12 +82,17 @@ fn is_read<'s>(stmts: impl Iterator<Item = &'s Stmt>, name: &str) -> bool {
     false
 }
 
-/// Removes from `stmts` the updates of the variable or array `name` that is declared before them, up to a second
+/// Removes from `stmts` the updates and stores of the variable or array `name` that is declared before them, up to a second
 /// declaration of `name`.
 fn remove_updates(stmts: &mut Vec<Stmt>, name: &str) {
     let is_of_name = |stmt: &Stmt| {
-        matches!(stmt, Stmt::Update { into: Value::Name { name: target } | Value::Item { array: target, .. }, .. }
-            if target == name)
+        matches!(
+            stmt,
+            Stmt::Update {
+                into: Value::Name { name: target } | Value::Item { array: target, .. },
+                ..
+            } | Stmt::Store { buffer: target, .. } if target == name
+        )
     };
     let end = stmts.iter().position(|stmt| declared(stmt) == Some(name)).unwrap_or(stmts.len());
     let shadowed = stmts.split_off(end);
@@ -103,7 +108,8 @@ fn names_itself(stmt: &Stmt, name: &str) -> bool {
     let mut found = false;
     match stmt {
         Stmt::Update { into: Value::Name { .. }, value, .. } => found = value_reads(value, name),
-        Stmt::Update { into: Value::Item { index, .. }, value, .. } => {
+        Stmt::Update { into: Value::Item { index, .. }, value, .. }
+        | Stmt::Store { index, value, .. } => {
             found = index_reads(index, name) || value_reads(value, name);
         }
         _ => stmt.parts(&mut |part| {

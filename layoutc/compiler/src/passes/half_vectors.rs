@@ -2,6 +2,7 @@
 //! do not generate it from a loop over elements. So the loop is split: each iteration converts a run of its operands,
 //! computes, and converts a run of its results.
 
+use super::Ranges;
 use crate::base::cast::{Cast, CastMode};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{
@@ -14,24 +15,56 @@ const HALF: (Dtype, i64) = (Dtype { scalar: Scalar::F16, lanes: 1 }, 2);
 const SINGLE: (Dtype, i64) = (Dtype { scalar: Scalar::F32, lanes: 1 }, 4);
 
 /// Splits the innermost loops of a function over f16 elements into loops over vectors of
-/// [`CPU`](crate::machine::CPU)'s `half_vector_elements`; `name` returns an unused name similar to its argument.
-pub fn half_vectors(function: &mut Function, name: &mut dyn FnMut(&str) -> String) {
-    function.body = in_runs(std::mem::take(&mut function.body), name);
+/// [`CPU`](crate::machine::CPU)'s `half_vector_elements`. `ranges` holds the value ranges of the function's parameters;
+/// `name` returns an unused name similar to its argument.
+pub fn half_vectors(
+    function: &mut Function,
+    ranges: &Ranges,
+    name: &mut dyn FnMut(&str) -> String,
+) {
+    function.body = in_runs(std::mem::take(&mut function.body), &mut ranges.clone(), name);
 }
 
-fn in_runs(body: Vec<Stmt>, name: &mut dyn FnMut(&str) -> String) -> Vec<Stmt> {
+fn in_runs(
+    body: Vec<Stmt>,
+    ranges: &mut Ranges,
+    name: &mut dyn FnMut(&str) -> String,
+) -> Vec<Stmt> {
+    let depth = ranges.depth();
     let mut all: Vec<Stmt> = Vec::new();
     for mut stmt in body {
-        if let Some(runs) = loop_in_runs(&stmt, name) {
+        if may_have_run(&stmt, ranges)
+            && let Some(runs) = loop_in_runs(&stmt, name)
+        {
             all.extend(runs);
             continue;
         }
+        let outside = ranges.depth();
+        match &stmt {
+            Stmt::Let { name, value } => ranges.declare(name, ranges.of(value)),
+            Stmt::For { name, from, to, .. } => ranges.declare(name, ranges.of_loop(from, to)),
+            _ => {}
+        }
         for body in stmt.nested_mut() {
-            *body = in_runs(std::mem::take(body), name);
+            *body = in_runs(std::mem::take(body), ranges, name);
+        }
+        if let Stmt::For { .. } = stmt {
+            ranges.leave(outside);
         }
         all.push(stmt);
     }
+    ranges.leave(depth);
     all
+}
+
+/// False for a loop that is known to have fewer iterations than a run. Compilers would warn of accesses in a loop over
+/// runs that never executes.
+fn may_have_run(stmt: &Stmt, ranges: &Ranges) -> bool {
+    let Stmt::For { from, to, .. } = stmt else { return false };
+    let bounds = ranges.of(from).zip(ranges.of(to));
+    bounds.is_none_or(|([from, _], [_, to])| {
+        to.saturating_sub(from) >= i128::from(CPU.half_vector_elements)
+    })
 }
 
 /// Run of f16 elements that one iteration of a vector loop reads: `buffer` and `index` give its start. `array` is the

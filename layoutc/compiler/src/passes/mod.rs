@@ -6,6 +6,7 @@ mod fences;
 mod half_vectors;
 mod hoist;
 mod index_width;
+mod merge_constants;
 mod openmp;
 mod partition;
 mod ranges;
@@ -22,6 +23,7 @@ pub use self::fences::{fences, fits_l2, streams};
 pub use self::half_vectors::half_vectors;
 pub use self::hoist::hoist;
 pub use self::index_width::index_width;
+pub use self::merge_constants::merge_constants;
 pub use self::openmp::{has_vector_versions, openmp};
 pub use self::partition::partition;
 pub use self::ranges::Ranges;
@@ -38,7 +40,7 @@ use crate::ir::Function;
 pub fn cpu_kernel(function: &mut Function, ranges: &Ranges, name: &mut dyn FnMut(&str) -> String) {
     gpu_kernel(function, ranges);
     hoist(function, ranges, name);
-    half_vectors(function, name);
+    half_vectors(function, ranges, name);
 }
 
 /// Runs the passes for a relayout on one or several threads of a CPU.
@@ -53,6 +55,7 @@ pub fn gpu_kernel(function: &mut Function, ranges: &Ranges) {
     simplify(function, ranges);
     scalars(function);
     partition(function, ranges);
+    merge_constants(function);
     dead_code(function);
     unroll_budget(function);
 }

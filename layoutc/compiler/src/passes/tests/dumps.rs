@@ -4,7 +4,9 @@ use super::F64;
 use crate::ir::{
     Compare, Expr, Function, LoopKind, Primitive, Returns, Stmt, Storage, Strided, Update, Value,
 };
-use crate::passes::{Ranges, fences, gpu_kernel, openmp, scalars, vector_stores, zeroing};
+use crate::passes::{
+    Ranges, fences, gpu_kernel, merge_constants, openmp, scalars, vector_stores, zeroing,
+};
 
 /// Dump of a function with this body after a pass.
 fn after(body: Vec<Stmt>, pass: impl Fn(&mut Function)) -> String {
@@ -148,6 +150,40 @@ fn arrays_of_one_element_are_variables() {
          for i in 0..4\n    s = s\n    unset[0] = f64 0x0\n  \
          team[0] = s\n  \
          for j in 0..4 parallel\n    b[0] = team[0]\n"
+    );
+}
+
+#[test]
+fn equal_constants_are_one() {
+    let offset = |name: &str, row: &str| Stmt::Let {
+        name: name.to_owned(),
+        value: Expr::Mul { args: vec![Expr::name(row), Expr::int(64)] },
+    };
+    let store = |index: &str| Stmt::Store {
+        buffer: "b".to_owned(),
+        index: Expr::name(index),
+        value: zero(),
+        through: None,
+    };
+    let uses = vec![store("x1"), offset("y0", "j"), store("y0")];
+    let body = vec![
+        offset("x0", "i"),
+        store("x0"),
+        offset("x1", "i"),
+        counted("j", 4, LoopKind::Serial, uses),
+    ];
+    // The name of the first constant is declared again where the second is used.
+    let inner = vec![offset("x0", "k"), store("x0"), store("x1")];
+    let again =
+        vec![offset("x0", "i"), offset("x1", "i"), counted("k", 4, LoopKind::Serial, inner)];
+    let body =
+        vec![counted("i", 4, LoopKind::Serial, body), counted("i", 4, LoopKind::Serial, again)];
+    assert_eq!(
+        after(body, merge_constants),
+        "f() -> Nothing\n  for i in 0..4\n    let x0 = (i * 64)\n    b[x0] = f64 0x0\n    \
+         for j in 0..4\n      b[x0] = f64 0x0\n      let y0 = (j * 64)\n      b[y0] = f64 0x0\n  \
+         for i in 0..4\n    let x0 = (i * 64)\n    let x1 = (i * 64)\n    \
+         for k in 0..4\n      let x0 = (k * 64)\n      b[x0] = f64 0x0\n      b[x1] = f64 0x0\n"
     );
 }
 

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use layoutc_testing::Random;
 
-use super::{Ranges, dead_code, hoist, partition, scalars, simplify, unroll_budget};
+use super::{
+    Ranges, dead_code, hoist, merge_constants, partition, scalars, simplify, unroll_budget,
+};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{
     Compare, Expr, Function, LoopKind, Param, ParamType, Primitive, Returns, Stmt, Storage, Update,
@@ -387,10 +389,11 @@ type Pass<'a> = (&'a str, &'a dyn Fn(&mut Function));
 #[test]
 fn passes_keep_the_writes_of_random_functions() {
     let ranges = Ranges::new([("n".to_owned(), [1, 20])]);
-    let passes: [Pass<'_>; 7] = [
+    let passes: [Pass<'_>; 8] = [
         ("simplify", &|function| simplify(function, &ranges)),
         ("partition", &|function| partition(function, &ranges)),
         ("scalars", &scalars),
+        ("merge_constants", &merge_constants),
         ("dead_code", &dead_code),
         ("unroll_budget", &unroll_budget),
         ("hoist", &|function| {

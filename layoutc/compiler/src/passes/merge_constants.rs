@@ -1,0 +1,67 @@
+//! Common subexpressions of index constants: a constant with the value of an earlier one is replaced by it.
+
+use crate::ir::{Expr, Function, Stmt};
+
+/// Removes declarations of index constants whose value an earlier constant has that is visible there, such as the offset
+/// of a row in each of the statements that compute the row, and replaces their uses by the earlier constant. The names of
+/// both differ in their number only: offsets in two buffers stay apart, also where they are equal.
+pub fn merge_constants(function: &mut Function) {
+    merge(&mut function.body, &mut Vec::new());
+}
+
+/// Pairs (value, name) of the visible constants.
+type Known = Vec<(Expr, String)>;
+
+/// Merges the constants of a body, and those of the bodies nested in it, with each other and with those `known` outside.
+fn merge(body: &mut Vec<Stmt>, known: &mut Known) {
+    let outside = known.clone();
+    let mut at = 0;
+    while let Some((stmt, after)) = body.get_mut(at..).and_then(<[Stmt]>::split_first_mut) {
+        if let Some((name, same)) = equal(stmt, known)
+            && !after.iter().any(|stmt| stmt.declares(&name) || stmt.declares(&same))
+        {
+            after.iter_mut().for_each(|stmt| stmt.rename(&name, &same));
+            body.remove(at);
+            continue;
+        }
+        for nested in stmt.nested_mut() {
+            let mut visible = known.clone();
+            visible.retain(|(value, name)| !nested.iter().any(|stmt| hides(stmt, value, name)));
+            merge(nested, &mut visible);
+        }
+        known.retain(|(value, name)| !hides(stmt, value, name));
+        if let Stmt::Let { name, value } = stmt {
+            known.push((value.clone(), name.clone()));
+        }
+        at = at.saturating_add(1);
+    }
+    *known = outside;
+}
+
+/// Name of the constant that a statement declares, and the known constant with the same value and stem; `None` for other
+/// statements, and for values that are names or integers.
+fn equal(stmt: &Stmt, known: &Known) -> Option<(String, String)> {
+    let Stmt::Let { name, value } = stmt else { return None };
+    if matches!(value, Expr::Int { .. } | Expr::Name { .. }) {
+        return None;
+    }
+    let is_same = |(other, own): &&(Expr, String)| other == value && stem(own) == stem(name);
+    let (_, same) = known.iter().find(is_same)?;
+    Some((name.clone(), same.clone()))
+}
+
+/// Name without its number: `x` of `x12`.
+fn stem(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit())
+}
+
+/// True if the statement, or one nested in it, declares the name of a constant or a name in its value again.
+fn hides(stmt: &Stmt, value: &Expr, name: &str) -> bool {
+    let mut hidden = stmt.declares(name);
+    value.visit(&mut |part| {
+        if let Expr::Name { name } = part {
+            hidden |= stmt.declares(name);
+        }
+    });
+    hidden
+}
