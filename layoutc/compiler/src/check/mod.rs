@@ -262,6 +262,8 @@ fn check_manifest(
     let schedules = Vec::new();
     let manifest =
         Manifest { path, tensors, views, converts, reshards, computes, graphs, schedules };
-    diagnostics.extend((planner.schedule_diagnostics)(&manifest));
+    if config.target.has_cpu() {
+        diagnostics.extend((planner.schedule_diagnostics)(&manifest));
+    }
     Some((manifest, diagnostics))
 }

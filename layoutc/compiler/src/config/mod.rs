@@ -132,6 +132,11 @@ impl Default for TargetsConfig {
 }
 
 impl TargetsConfig {
+    /// True if functions for CPUs are generated: by the target C, or by a custom target, whose model is that of C.
+    pub(crate) fn has_cpu(&self) -> bool {
+        self.c.is_some() || !self.own.is_empty() || self.names().is_empty()
+    }
+
     /// Names of all configured targets, which are also the names of their output folders: `c`, `opencl`, `cuda` in this
     /// order, then custom targets in alphabetical order.
     pub fn names(&self) -> Vec<&str> {

@@ -12,7 +12,8 @@ mod typed_expr;
 
 use std::borrow::Cow;
 
-use layoutc_algebra::symbol::Symbol;
+use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::Tensor;
 use crate::base::diagnostic::FileSpan;
@@ -55,6 +56,15 @@ pub struct KernelInstance {
     pub place: FileSpan,
 }
 
+/// Loop of a statement in which an intermediate is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SharedLoop {
+    /// Loop over this axis of the statement.
+    Axis(usize),
+    /// None: the statement reads the intermediate at an index that is no axis.
+    None,
+}
+
 /// Intermediates and statements of a kernel as the manifest writes them.
 #[derive(Debug, Clone)]
 pub struct UnfusedStatements {
@@ -89,13 +99,27 @@ impl KernelInstance {
         self.schedule.compute_at.iter().find(|own| own.local == name)
     }
 
-    /// Loop that a statement shares with the other writers and readers of an intermediate; `None` if it uses no
-    /// intermediate that is computed in a loop.
-    pub(crate) fn shared_loop(&self, statement: &Statement) -> Option<&ComputeAt> {
+    /// Loop that a statement shares with the other writers and readers of an intermediate; `None` if the statement uses
+    /// no intermediate that is computed in a loop.
+    pub(crate) fn shared_loop(&self, statement: &Statement) -> Option<SharedLoop> {
         self.locals.iter().enumerate().find_map(|(k, local)| {
-            let buffer = BufferRef::Local(k);
-            let is_used = statement.target == buffer || statement.reads(buffer);
-            self.compute_at(&local.name).filter(|_| is_used)
+            let (buffer, own) = (BufferRef::Local(k), self.compute_at(&local.name)?);
+            if statement.target == buffer {
+                return Some(SharedLoop::Axis(own.axis));
+            }
+            let mut reads = statement.values().flat_map(TypedExpr::reads);
+            let is_used = statement.reads(buffer);
+            let axis = reads.find(|read| read.buffer == buffer).and_then(|read| {
+                let index = read.index.get(own.axis)?;
+                let mut axes = (0_u32..).zip(&statement.axes).take(statement.written_axes);
+                // The index along an axis of one element is 0.
+                let is_it = |(k, axis): &(u32, &Axis)| {
+                    let is_only = axis.extent.as_const() == Some(1) && axis.name == own.at.value;
+                    *index == Expr::var(Var::Axis(*k)) || is_only && index.as_const() == Some(0)
+                };
+                usize::try_from(axes.find(is_it)?.0).ok()
+            });
+            is_used.then_some(axis.map_or(SharedLoop::None, SharedLoop::Axis))
         })
     }
 
@@ -112,6 +136,15 @@ impl KernelInstance {
         let statements = statements.map(free).collect();
         let name = format!("{}_auto", self.name);
         Some(Self { name, statements, ..self.with_schedule(LoopSchedule::default()) })
+    }
+
+    /// Name of an operand or intermediate in the kernel; empty for a buffer of another kernel.
+    pub(crate) fn buffer_name(&self, buffer: BufferRef) -> &str {
+        let name = match buffer {
+            BufferRef::Operand(k) => self.operands.get(k).map(|operand| &operand.name),
+            BufferRef::Local(k) => self.locals.get(k).map(|local| &local.name),
+        };
+        name.map_or("", String::as_str)
     }
 
     /// Copy of the instance with the loop schedule `schedule`.

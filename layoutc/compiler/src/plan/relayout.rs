@@ -225,7 +225,11 @@ pub(crate) fn schedule_diagnostics(manifest: &Manifest) -> Vec<Diagnostic> {
     });
     let apart = kernels.filter_map(|compute| {
         let error = super::kernel::cpu_kernel(manifest, compute, &naming, AVX512).err()?;
-        Some(Diagnostic { code: Code::KernelSchedule, ..error.refusal()? })
+        let mut error = Diagnostic { code: Code::KernelSchedule, ..error.refusal()? };
+        if compute.kernel != compute.name {
+            error.add_label(compute.place.clone(), "for this instance");
+        }
+        Some(error)
     });
     refused.chain(apart).chain(super::kernel::slow_schedules(manifest, &naming)).collect()
 }

@@ -56,8 +56,12 @@ impl KernelLoops {
     pub(super) fn advise(&self, error: &mut Diagnostic, word: &str) {
         let is_part =
             |name: &&String| name.strip_prefix(word).is_some_and(|rest| rest.starts_with('_'));
-        let parts: Vec<String> =
-            self.names.iter().filter(is_part).map(|name| format!("`{name}`")).collect();
+        let mut parts: Vec<String> = Vec::new();
+        for part in self.names.iter().filter(is_part).map(|name| format!("`{name}`")) {
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
         let whole = ["_outer", "_inner"].into_iter().find_map(|end| word.strip_suffix(end));
         if !parts.is_empty() {
             let parts = layoutc_algebra::prove::listed(&parts);

@@ -68,7 +68,11 @@ impl Nest<'_> {
             all.push(Stmt::For { name, from, to, step: 1, kind, body });
             Ok::<_, PlanError>(all)
         };
-        let guards = if rest.is_empty() { self.guards(number, at, what) } else { Vec::new() };
+        let is_shared = self.domain.outermost == Some(number);
+        let guards = match rest {
+            [] if !is_shared => self.guards(number, at, what),
+            _ => Vec::new(),
+        };
         let (guards, worst) = match self.partial_sum_guards((number, rest), conditions)? {
             Some([own, worst]) => (own, worst),
             None => (guards.clone(), guards),

@@ -38,7 +38,7 @@ pub use self::complete::statement_schedules;
 pub(crate) use self::cost::{is_for_cores, slow_schedules};
 pub use self::facts::{LoopFacts, kernel_loops};
 use self::nest::Nest;
-use self::outer_fusion::{Group, Member};
+use self::outer_fusion::{Group, Member, Obstacle};
 pub use self::reference::{ReferenceKernel, plain};
 use self::scheduled_statement::ScheduledStatement;
 use self::shared_loops::SharedLoops;
@@ -208,20 +208,24 @@ fn statements(
         } else {
             None
         };
-        let member = || planned.as_ref().and_then(|planned| Member::new(statement, planned));
-        shared.visit(statement, member);
-        if let (Some(group), Some(planned), Some(member)) = (&mut group, &planned, member())
-            && (before.is_empty() || !group.uses(statement.target))
-            && group.admits(&member, compute.shared_loop(statement).is_some())?
-        {
-            let mut namer = namer.clone();
-            group.bodies().for_each(|body| reserve(body, &mut namer));
-            let names = (scope, &mut namer);
-            let loops = loops(compute, statement, planned.clone(), buffers, names, runs)?;
-            if group.add(member, before.clone(), &loops) {
-                continue;
+        let member =
+            || planned.as_ref().and_then(|planned| Member::new(statement, planned, &target.tensor));
+        let mut obstacle = None;
+        if let (Some(group), Some(planned), Some(member)) = (&mut group, &planned, member()) {
+            let is_asked = compute.shared_loop(statement).is_some();
+            obstacle = group.obstacle(&member, &before, is_asked)?;
+            if obstacle.is_none() {
+                let mut namer = namer.clone();
+                group.bodies().for_each(|body| reserve(body, &mut namer));
+                let names = (scope, &mut namer);
+                let loops = loops(compute, statement, planned.clone(), buffers, names, runs)?;
+                if group.add(member, before.clone(), &loops) {
+                    continue;
+                }
+                obstacle = Some(Obstacle::Loops);
             }
         }
+        shared.note(statement, member().as_ref(), obstacle);
         body.extend(group.take().into_iter().flat_map(|group| shared.close(group)));
         let nest = match &planned {
             Some(planned) => nest(compute, statement, planned, buffers, (scope, namer), runs)?,

@@ -171,8 +171,12 @@ impl Order {
         }
         follow(domain, &schedule.loops, &mut outer);
         follow(domain, &schedule.loops, &mut reduced);
-        // A shared loop contains the others.
-        outer.sort_by_key(|number| Some(*number) != domain.outermost);
+        // A shared loop contains the others, unless the manifest orders it inside another one.
+        let position = |number: usize| domain.position(number, &schedule.loops);
+        let first = outer.iter().filter_map(|number| position(*number)).min();
+        let is_inside = |number: usize| position(number).is_some_and(|own| Some(own) != first);
+        let shared = domain.outermost.filter(|number| !is_inside(*number));
+        outer.sort_by_key(|number| shared.is_some() && Some(*number) != shared);
         Ok((outer.into_iter().chain(reduced).chain(inner).collect(), own))
     }
 

@@ -2,11 +2,13 @@
 //! for each row, which stays in the caches. It is legal if each iteration uses only the elements that it writes itself
 //! of the tensors that one of the statements writes.
 
-use layoutc_algebra::expr::ExprError;
+use layoutc_algebra::expr::{Expr as Algebra, ExprError};
+use layoutc_algebra::symbol::Axis;
 
 use super::super::loops::domain::{IterationDomain, digit};
 use super::scheduled_statement::ScheduledStatement;
 use crate::ir::{Expr, LoopKind, Stmt};
+use crate::model::Tensor;
 use crate::model::compute::{BufferRef, ComputeAt, ElementRead, Statement, TypedExpr};
 
 /// Statement with the outermost loop of its plan.
@@ -22,24 +24,34 @@ pub(super) struct Member<'a> {
 }
 
 impl<'a> Member<'a> {
-    /// Member for a planned statement; `None` if its outermost loop is not the whole loop over an axis of the target.
-    pub(super) fn new(statement: &'a Statement, planned: &ScheduledStatement) -> Option<Self> {
+    /// Member for a planned statement that writes `target`; `None` if its outermost loop is not the whole loop over an
+    /// axis of the target.
+    pub(super) fn new(
+        statement: &'a Statement,
+        planned: &ScheduledStatement,
+        target: &Tensor,
+    ) -> Option<Self> {
         let order = &planned.order;
         let number = *order.loops.first().filter(|_| order.first_reduced > 0)?;
         if order.split_k.is_some() || statement.scatter.is_some() {
             return None;
         }
-        let own = digit(number).ok()?;
-        let mut axes = planned.domain.axes.iter().take(statement.written_axes);
-        let axis = axes.position(|axis| *axis == own)?;
+        let domain = &planned.domain;
+        let own = iteration(domain, number).ok()?;
+        let name = &domain.loops.get(number)?.name;
+        let axes = domain.axes.iter().take(statement.written_axes).zip(target.layout.logical());
+        // The index of a loop of one iteration is 0, as that of other axes may be.
+        let is_own = own.as_const().is_none();
+        let is_it =
+            |(index, axis): (&Algebra, &Axis)| *index == own && (is_own || axis.name == *name);
+        let axis = axes.into_iter().position(is_it)?;
         let has_inner = order.loops.len() > 1;
         Some(Self { statement, domain: planned.domain.clone(), number, axis, has_inner })
     }
 
-    /// True if the outermost loop is that of `own`.
-    pub(super) fn is_over(&self, own: &ComputeAt) -> bool {
-        let found = self.domain.loops.get(self.number);
-        found.is_some_and(|found| found.name == own.at.value)
+    /// True if the outermost loop is over this axis of the target.
+    pub(super) fn is_over(&self, axis: usize) -> bool {
+        self.axis == axis
     }
 
     fn reads(&self) -> impl Iterator<Item = &ElementRead> {
@@ -53,7 +65,7 @@ impl<'a> Member<'a> {
         if self.statement.values().any(|value| value.gathers_of(buffer)) {
             return Ok(false);
         }
-        let own = digit(self.number)?;
+        let own = iteration(&self.domain, self.number)?;
         for read in self.reads().filter(|read| read.buffer == buffer) {
             let Some(index) = read.index.get(writer.axis) else { return Ok(false) };
             if self.domain.at(index, &self.domain.axes)? != own {
@@ -71,6 +83,26 @@ impl<'a> Member<'a> {
     fn shares(&self, other: &Self) -> bool {
         other.uses(self.statement.target) || self.reads().any(|read| other.uses(read.buffer))
     }
+}
+
+/// Iteration of a loop as an index: 0 for a loop of one iteration.
+fn iteration(domain: &IterationDomain, number: usize) -> Result<Algebra, ExprError> {
+    domain.facts.simplify(&digit(number)?)
+}
+
+/// Reason for which a statement does not become part of a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Obstacle {
+    /// The statement shares no tensor with the loop, or neither has further loops.
+    Unrelated,
+    /// An iteration uses elements of the buffer that another iteration writes.
+    Elements(BufferRef),
+    /// The statement reads an intermediate of the loop at an index that is no axis of the statement.
+    Index,
+    /// The loop uses the statement's target, whose padding is filled before.
+    Padding,
+    /// The loops differ in their bounds or kinds.
+    Loops,
 }
 
 /// Loops of consecutive statements that become one.
@@ -93,29 +125,35 @@ impl<'a> Group<'a> {
         Some(Self { members: vec![member], head, before, parts })
     }
 
-    /// True if the loop of `other` may become part of the loop of the group, and uses a tensor that the group uses.
-    /// Unless the manifest asks for it, loops of single elements stay apart.
+    /// Obstacle to making the loop of `other`, which statements `before` precede, part of the loop of the group. Unless
+    /// the manifest asks for it, loops of single elements stay apart.
     ///
     /// # Errors
     /// [`ExprError`] if an expression grows too large.
-    pub(super) fn admits(&self, other: &Member<'_>, is_asked: bool) -> Result<bool, ExprError> {
+    pub(super) fn obstacle(
+        &self,
+        other: &Member<'_>,
+        before: &[Stmt],
+        is_asked: bool,
+    ) -> Result<Option<Obstacle>, ExprError> {
+        let target = other.statement.target;
+        if !before.is_empty() && self.members.iter().any(|member| member.uses(target)) {
+            return Ok(Some(Obstacle::Padding));
+        }
         let has_inner = other.has_inner || self.members.iter().any(|member| member.has_inner);
         if !(has_inner || is_asked) || !self.members.iter().any(|member| member.shares(other)) {
-            return Ok(false);
+            return Ok(Some(Obstacle::Unrelated));
         }
         for member in &self.members {
-            let writes_apart =
-                member.statement.target == other.statement.target && member.axis != other.axis;
-            if writes_apart || !member.follows(other)? || !other.follows(member)? {
-                return Ok(false);
+            let own = member.statement.target;
+            if own == target && member.axis != other.axis || !member.follows(other)? {
+                return Ok(Some(Obstacle::Elements(target)));
+            }
+            if !other.follows(member)? {
+                return Ok(Some(Obstacle::Elements(own)));
             }
         }
-        Ok(true)
-    }
-
-    /// True if a statement of the group uses the buffer.
-    pub(super) fn uses(&self, buffer: BufferRef) -> bool {
-        self.members.iter().any(|member| member.uses(buffer))
+        Ok(None)
     }
 
     /// Bodies of the loop, in order.
@@ -123,28 +161,36 @@ impl<'a> Group<'a> {
         self.parts.iter().map(|(_, body)| body.as_slice())
     }
 
-    /// Adds a statement whose loops are one loop with the same variable, bounds and kind, and the statements `before` it.
-    /// Returns false, and adds nothing, for other loops.
+    /// Adds a statement whose loops are one loop with the same bounds and kind, and the statements `before` it. Its
+    /// variable becomes that of the group. Returns false, and adds nothing, for other loops, and for a loop in which the
+    /// name of the group's variable is declared.
     pub(super) fn add(&mut self, member: Member<'a>, before: Vec<Stmt>, loops: &[Stmt]) -> bool {
-        match Self::new(member, before, loops) {
-            Some(other) if other.head == self.head => {
-                self.before.extend(other.before);
-                self.members.extend(other.members);
-                self.parts.extend(other.parts);
-                true
+        let Some(mut other) = Self::new(member, before, loops) else { return false };
+        if other.head.0 != self.head.0 {
+            let (from, to) =
+                (std::mem::replace(&mut other.head.0, self.head.0.clone()), &self.head.0);
+            let bodies = || other.parts.iter().flat_map(|(_, body)| body);
+            if bodies().any(|stmt| stmt.declares(to) || stmt.declares(&from)) {
+                return false;
             }
-            _ => false,
+            let bodies = other.parts.iter_mut().flat_map(|(_, body)| body);
+            bodies.for_each(|stmt| stmt.rename(&from, to));
         }
+        if other.head != self.head {
+            return false;
+        }
+        self.before.extend(other.before);
+        self.members.extend(other.members);
+        self.parts.extend(other.parts);
+        true
     }
 
-    /// True if `users` statements of the group use the intermediate `buffer`, and the loop of the group is that of `own`.
+    /// True if `users` statements of the group use the intermediate `buffer`, and those that write it are over the axis
+    /// of `own`. Those that read it are in the same iteration then.
     pub(super) fn shares(&self, buffer: BufferRef, own: &ComputeAt, users: usize) -> bool {
-        let mut members = self.members.iter().filter(|member| member.uses(buffer));
-        let is_its_loop = |member: &Member<'_>| {
-            let is_writer = member.statement.target == buffer;
-            member.is_over(own) && (!is_writer || member.axis == own.axis)
-        };
-        members.clone().count() == users && members.all(is_its_loop)
+        let members = || self.members.iter().filter(|member| member.uses(buffer));
+        let mut writers = members().filter(|member| member.statement.target == buffer);
+        members().count() == users && writers.all(|member| member.is_over(own.axis))
     }
 
     /// The loop with the statements that precede it, and the declarations `arrays` inside. The text of a single statement

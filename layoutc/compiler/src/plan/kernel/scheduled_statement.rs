@@ -11,7 +11,7 @@ use super::statement_reads::StatementReads;
 use super::value::scalar;
 use super::{ExecutionModel, KernelBuffer, bound};
 use crate::model::Spanned;
-use crate::model::compute::{KernelInstance, LoopStep, Statement, TileCache};
+use crate::model::compute::{KernelInstance, LoopStep, SharedLoop, Statement, TileCache};
 use crate::plan::lower::PlanError;
 
 /// Schedule of one statement.
@@ -70,15 +70,20 @@ impl ScheduledStatement {
         let mut kept: Vec<String> =
             statement.caches.iter().map(|cache| cache.at.value.clone()).collect();
         kept.extend(fused(&compute.schedule.steps));
-        let shared = compute.shared_loop(statement).filter(|_| runs != ExecutionModel::Gpu);
-        kept.extend(shared.map(|own| own.at.value.clone()));
+        let axis = match compute.shared_loop(statement) {
+            Some(SharedLoop::Axis(axis)) if runs != ExecutionModel::Gpu => {
+                target.tensor.layout.logical().get(axis)
+            }
+            _ => None,
+        };
+        kept.extend(axis.map(|axis| axis.name.clone()));
         let mut domain = IterationDomain::new(&target.tensor, &compute.symbols, reduced, &kept)?;
         if compute.schedule.has_default_loops() && statement.caches.is_empty() {
             follow_digits(&mut domain, &target.tensor)?;
         }
         domain.apply(&compute.schedule.steps)?;
         target.locate(&mut domain)?;
-        domain.outermost = shared.and_then(|own| domain.find(&own.at.value));
+        domain.outermost = axis.and_then(|axis| domain.find(&axis.name));
         let whole = |buffer| bound(buffers, compute, buffer);
         let sight = StatementReads::of(statement, &whole);
         let planned = |mut domain: IterationDomain| {

@@ -1,10 +1,10 @@
 //! Loops in each iteration of which intermediates are computed (compute-at): the buffer of an iteration is declared in the
 //! loop that all writers and readers of the intermediate share.
 
-use super::outer_fusion::{Group, Member};
+use super::outer_fusion::{Group, Member, Obstacle};
 use super::{KernelBuffer, bound};
 use crate::ir::{Stmt, Storage};
-use crate::model::compute::{BufferRef, ComputeAt, KernelInstance, Statement};
+use crate::model::compute::{BufferRef, ComputeAt, KernelInstance, SharedLoop, Statement};
 use crate::plan::lower::PlanError;
 
 /// Intermediates of a kernel that are computed in loops, while the loops of its statements are fused.
@@ -12,8 +12,9 @@ pub(super) struct SharedLoops<'a> {
     compute: &'a KernelInstance,
     /// Intermediates whose loop is not closed yet, each with its position in the kernel's `locals`, and its buffer.
     open: Vec<(usize, &'a ComputeAt, &'a KernelBuffer)>,
-    /// For each statement visited so far, false if it uses such an intermediate and has another outermost loop.
-    has_loop: Vec<bool>,
+    /// First statement that uses such an intermediate and does not share its loop, with the obstacle; `None` as the
+    /// obstacle if its outermost loop is another one.
+    apart: Option<(&'a Statement, Option<Obstacle>)>,
 }
 
 impl<'a> SharedLoops<'a> {
@@ -23,14 +24,27 @@ impl<'a> SharedLoops<'a> {
             let bound = bound(buffers, compute, BufferRef::Local(k))?;
             Some((k, own, bound)).filter(|_| bound.iteration.is_some())
         });
-        Self { compute, open: all.collect(), has_loop: Vec::new() }
+        Self { compute, open: all.collect(), apart: None }
     }
 
-    /// Notes whether the next statement has the loop that it must share; `member` has its outermost loop.
-    pub(super) fn visit(&mut self, statement: &Statement, member: impl Fn() -> Option<Member<'a>>) {
-        let own = self.compute.shared_loop(statement);
-        let has_loop = own.is_none_or(|own| member().is_some_and(|member| member.is_over(own)));
-        self.has_loop.push(has_loop);
+    /// Notes a statement that does not become part of the loop of the statements before it.
+    pub(super) fn note(
+        &mut self,
+        statement: &'a Statement,
+        member: Option<&Member<'_>>,
+        obstacle: Option<Obstacle>,
+    ) {
+        let apart = match self.compute.shared_loop(statement) {
+            None => return,
+            Some(SharedLoop::None) => Some(Some(Obstacle::Index)),
+            Some(SharedLoop::Axis(axis)) if !member.is_some_and(|own| own.is_over(axis)) => {
+                Some(None)
+            }
+            Some(SharedLoop::Axis(_)) => obstacle.map(Some),
+        };
+        if let Some(obstacle) = apart {
+            self.apart.get_or_insert((statement, obstacle));
+        }
     }
 
     /// Statements of a fused loop, with the declarations of the buffers of an iteration in the loop.
@@ -54,38 +68,47 @@ impl<'a> SharedLoops<'a> {
 
     /// Error if writers and readers of an intermediate share no loop.
     pub(super) fn finish(self) -> Result<(), PlanError> {
-        let Some((local, ComputeAt { local: name, at, .. }, _)) = self.open.first() else {
-            return Ok(());
-        };
-        let mut users = users(self.compute, *local);
-        let other = users.find(|(k, _)| self.has_loop.get(*k) == Some(&false));
-        let at_loop = &at.value;
-        let (message, help) = match other {
-            Some((_, statement)) => (
-                format!(
-                    "the outermost loop of `{}` is not the whole loop `{at_loop}`",
-                    statement.text
-                ),
-                format!(
-                    "all statements that write or read `{name}` share the loop: `loops {at_loop} …` makes it the outermost of the output's"
-                ),
+        let Some((_, ComputeAt { local, at, .. }, _)) = self.open.first() else { return Ok(()) };
+        let name = &at.value;
+        let share =
+            format!("the statements that write or read `{local}` share a loop over `{name}`");
+        let (message, help) = match self.apart {
+            Some((Statement { text, .. }, None)) => (
+                format!("the outermost loop of `{text}` is not the whole loop over `{name}`"),
+                format!("{share}: order the loops by `loops`, or remove `at`"),
             ),
+            Some((Statement { text, .. }, Some(obstacle))) => {
+                let reason = match obstacle {
+                    Obstacle::Elements(buffer) => {
+                        let buffer = self.compute.buffer_name(buffer);
+                        format!("an iteration uses elements of `{buffer}` that another one writes")
+                    }
+                    Obstacle::Index => format!("it reads `{local}` at an index that is no axis"),
+                    Obstacle::Padding => "padding is filled before that the loop reads".to_owned(),
+                    Obstacle::Loops => {
+                        "their bounds differ, or only one of them is parallel".to_owned()
+                    }
+                    Obstacle::Unrelated => {
+                        "it uses no tensor of the statement before it".to_owned()
+                    }
+                };
+                let message =
+                    format!("`{text}` and the statement before it are not one loop: {reason}");
+                (message, format!("{share}: change this, or remove `at`"))
+            }
             None => (
                 format!(
-                    "the statements that write or read `{name}` are not one loop over `{at_loop}`"
+                    "the statements that write or read `{local}` are not one loop over `{name}`"
                 ),
-                format!(
-                    "write them next to each other, and read what they write at the index `{at_loop}`"
-                ),
+                "write them next to each other, or remove `at`".to_owned(),
             ),
         };
         Err(PlanError::Choice { message, help, place: at.place.clone() })
     }
 }
 
-/// Statements that write or read an intermediate, each with its position in the kernel.
-fn users(compute: &KernelInstance, local: usize) -> impl Iterator<Item = (usize, &Statement)> {
+/// Statements that write or read an intermediate.
+fn users(compute: &KernelInstance, local: usize) -> impl Iterator<Item = &Statement> {
     let buffer = BufferRef::Local(local);
-    let all = compute.statements.iter().enumerate();
-    all.filter(move |(_, own)| own.target == buffer || own.reads(buffer))
+    compute.statements.iter().filter(move |own| own.target == buffer || own.reads(buffer))
 }
