@@ -1,7 +1,7 @@
 //! Checked kernels: a [`KernelInstance`] holds statements such as `B[i] += A[i, k]` over logical axes, and the tensors
 //! that they read and write.
 //!
-//! In an [`Expr`](layoutc_algebra::expr::Expr), `Var::Axis(k)` is axis `k` of the statement and `Var::Symbol(k)` is
+//! In an [`Expr`], `Var::Axis(k)` is axis `k` of the statement and `Var::Symbol(k)` is
 //! symbol `k` of the [`KernelInstance`]. A value has one of the compute types (see [`TypedExpr::ty`]).
 
 mod loop_schedule;
