@@ -82,11 +82,13 @@ fn is_long(manifest: &Manifest, compute: &KernelInstance, statement: &Statement)
 /// Estimated time per iteration of a reduction, in thousandths of a cycle, with AVX-512 and with AVX2.
 type Cost = [i128; 2];
 
-/// True if a cost exceeds one and a half times the best, with each of AVX-512 and AVX2 that `is_scheduled` selects.
+/// True if a cost exceeds one and a half times the best, with each of AVX-512 and AVX2 that `is_scheduled` selects. False
+/// if it selects neither.
 fn is_slow(cost: Cost, best: Cost, is_scheduled: [bool; 2]) -> bool {
-    cost.iter().zip(best).zip(is_scheduled).all(|((cost, best), is_scheduled)| {
-        !is_scheduled || cost.saturating_mul(2) > best.saturating_mul(3)
-    })
+    let is_slow = |cost: i128, best: i128| cost.saturating_mul(2) > best.saturating_mul(3);
+    let mut costs = cost.into_iter().zip(best).zip(is_scheduled);
+    is_scheduled.contains(&true)
+        && costs.all(|((cost, best), is_scheduled)| !is_scheduled || is_slow(cost, best))
 }
 
 /// True, for each of AVX-512 and AVX2, if the manifest schedules the statement.
