@@ -15,6 +15,7 @@ mod compute_bench;
 mod compute_model;
 mod compute_numbers;
 mod compute_test;
+mod compute_unit;
 pub mod dialect;
 mod element;
 mod file_names;

@@ -3,6 +3,7 @@
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
+use super::compute_unit::relayout;
 use super::dialect::Dialect;
 use super::model::{
     AxisUnit, Blocks, ComputeUnit, Constant, ConvertUnit, Language, MacroUnit, PackFromUnit,
@@ -11,7 +12,7 @@ use super::model::{
 use super::print::{self, Style};
 use super::whole::Whole;
 use super::{
-    Part, Settings, arithmetic, bench_unit, blocks, casts, compute_bench, compute_test, element,
+    Part, Settings, arithmetic, bench_unit, blocks, casts, compute_test, compute_unit, element,
     fits, float_bits, globals, kernels, macros, needs, plan_fault, reshard_unit, schedule_unit,
     suits, test_unit, turns, types, view_unit,
 };
@@ -19,11 +20,8 @@ use crate::base::diagnostic::Diagnostic;
 use crate::base::fill;
 use crate::emit::syntax::{Expr, Function};
 use crate::ir::{self, Returns, Stmt};
-use crate::machine::{AVX2, AVX512};
-use crate::model::compute::KernelInstance;
 use crate::model::fill_fault;
 use crate::model::{Manifest, Memory, PackFrom, Tensor};
-use crate::passes::{has_vector_versions, index_width, openmp, vector_stores};
 use crate::plan::lower::{Binding, PlanError, Range, lower};
 use crate::plan::{self, Naming, Quantity, TensorPlan, image};
 use layoutc_algebra::expr::{Expr as Algebra, Var};
@@ -88,7 +86,7 @@ pub(super) fn build(
     }
     let mut computes = Vec::new();
     for compute in &manifest.computes {
-        match compute_unit(manifest, compute, &naming, settings) {
+        match compute_unit::build(manifest, compute, &naming, settings) {
             Ok(unit) => computes.push(unit),
             Err(error) => faults.push(plan_fault(compute.place.clone(), &compute.name, &error)),
         }
@@ -275,18 +273,6 @@ fn tensor_unit(
     })
 }
 
-/// Template model of a relayout. A relayout with a version for each vector length is the body of a parallel region.
-pub(super) fn relayout(
-    mut function: ir::Function,
-    naming: &Naming<'_>,
-    settings: &Settings,
-) -> Whole<Function> {
-    if !settings.language.kernels && has_vector_versions(&function) {
-        openmp(&mut [&mut function], naming.avoid);
-    }
-    function.into()
-}
-
 fn pack_from(logical: PackFrom, settings: &Settings) -> PackFromUnit {
     let dtype = logical.dtype.to_string();
     PackFromUnit {
@@ -411,46 +397,6 @@ pub(super) fn packed(tensor: &Tensor, ident: &str) -> Option<Packed> {
         sign: signed.then(|| format!("0x{:X}", 1_u32 << (bits - 1))),
         high_first: tensor.high_first,
     })
-}
-
-fn compute_unit(
-    manifest: &Manifest,
-    compute: &KernelInstance,
-    naming: &Naming<'_>,
-    settings: &Settings,
-) -> Result<ComputeUnit, PlanError> {
-    let (name, kernel) = (compute.name.clone(), compute.kernel.clone());
-    if settings.language.kernels {
-        let moves = kernels::compute(manifest, compute, naming, settings.dialect)?;
-        let (function, short, is_relayout, test, bench) = (None, None, false, None, None);
-        return Ok(ComputeUnit { name, kernel, function, short, is_relayout, test, bench, moves });
-    }
-    let copy = plan::copy_kernel(manifest, compute, naming)?;
-    let is_relayout = copy.is_some();
-    let by = |registers| {
-        let mut function = plan::cpu_kernel(manifest, compute, naming, registers)?;
-        index_width(&mut function, settings.dialect.index_max);
-        Ok::<_, PlanError>(function)
-    };
-    let (function, short) = match copy {
-        Some(copy) => (relayout(copy.function, naming, settings), None),
-        None => {
-            let mut function = by(AVX512)?;
-            let mut short = Some(by(AVX2)?).filter(|short| *short != function);
-            // Both versions are called from the same parallel region.
-            let mut versions: Vec<_> = std::iter::once(&mut function).chain(&mut short).collect();
-            openmp(&mut versions, naming.avoid);
-            if !settings.dialect.store_vector.is_empty() {
-                versions.into_iter().for_each(vector_stores);
-            }
-            (function.into(), short)
-        }
-    };
-    let test = compute_test::compute(manifest, compute, naming, settings.dialect)?;
-    let bench = compute_bench::compute(manifest, compute, naming, settings.dialect)?;
-    let (test, bench) = (Some(test.into()), Some(bench.into()));
-    let (function, short) = (Some(function), short.map(Whole::<Function>::from));
-    Ok(ComputeUnit { name, kernel, function, short, is_relayout, test, bench, moves: None })
 }
 
 fn convert_unit(

@@ -2,8 +2,9 @@
 
 use layoutc_algebra::symbol::Axis;
 
+use super::compute_unit::relayout;
 use super::model::{AxisUnit, ViewUnit};
-use super::unit::{constants, counts_guard, index_text, map_text, packed, relayout};
+use super::unit::{constants, counts_guard, index_text, map_text, packed};
 use super::whole::Whole;
 use super::{Settings, element, fits, kernels, plan_fault, test_unit};
 use crate::base::diagnostic::Diagnostic;

@@ -484,19 +484,6 @@ impl Stmt {
         }
     }
 
-    /// True if the statement is, or contains, a parallel loop.
-    #[must_use]
-    pub fn is_shared(&self) -> bool {
-        self.any(|stmt| matches!(stmt, Self::For { parallel: true, .. }))
-    }
-
-    /// True if `is_it` is true for this statement or for one inside it.
-    pub fn any(&self, is_it: impl Fn(&Stmt) -> bool) -> bool {
-        let mut found = false;
-        self.walk(&mut |stmt| found |= is_it(stmt));
-        found
-    }
-
     /// Calls `visit` on every computed value of this statement and of the statements inside it.
     pub fn numbers(&self, visit: &mut dyn FnMut(&Number)) {
         self.walk(&mut |stmt| match stmt {

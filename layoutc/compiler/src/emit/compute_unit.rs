@@ -1,0 +1,66 @@
+//! Construction of the template model of kernels and relayouts for CPUs, with the passes that depend on the target.
+
+use super::model::ComputeUnit;
+use super::whole::Whole;
+use super::{Settings, compute_bench, compute_test, kernels};
+use crate::emit::syntax::Function;
+use crate::ir;
+use crate::machine::{AVX2, AVX512};
+use crate::model::Manifest;
+use crate::model::compute::KernelInstance;
+use crate::passes::{has_vector_versions, index_width, openmp, vector_stores};
+use crate::plan::lower::PlanError;
+use crate::plan::{self, Naming};
+
+/// Template model of a kernel instance. A kernel that only copies a tensor is a relayout.
+pub(super) fn build(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+    naming: &Naming<'_>,
+    settings: &Settings,
+) -> Result<ComputeUnit, PlanError> {
+    let (name, kernel) = (compute.name.clone(), compute.kernel.clone());
+    if settings.language.kernels {
+        let moves = kernels::compute(manifest, compute, naming, settings.dialect)?;
+        let (function, short, is_relayout, test, bench) = (None, None, false, None, None);
+        return Ok(ComputeUnit { name, kernel, function, short, is_relayout, test, bench, moves });
+    }
+    let copy = plan::copy_kernel(manifest, compute, naming)?;
+    let is_relayout = copy.is_some();
+    let by = |registers| {
+        let mut function = plan::cpu_kernel(manifest, compute, naming, registers)?;
+        index_width(&mut function, settings.dialect.index_max);
+        Ok::<_, PlanError>(function)
+    };
+    let (function, short) = match copy {
+        Some(copy) => (relayout(copy.function, naming, settings), None),
+        None => {
+            let mut function = by(AVX512)?;
+            let mut short = Some(by(AVX2)?).filter(|short| *short != function);
+            // Both versions are called from the same parallel region.
+            let mut versions: Vec<_> = std::iter::once(&mut function).chain(&mut short).collect();
+            openmp(&mut versions, naming.avoid);
+            if !settings.dialect.store_vector.is_empty() {
+                versions.into_iter().for_each(vector_stores);
+            }
+            (function.into(), short)
+        }
+    };
+    let test = compute_test::compute(manifest, compute, naming, settings.dialect)?;
+    let bench = compute_bench::compute(manifest, compute, naming, settings.dialect)?;
+    let (test, bench) = (Some(test.into()), Some(bench.into()));
+    let (function, short) = (Some(function), short.map(Whole::<Function>::from));
+    Ok(ComputeUnit { name, kernel, function, short, is_relayout, test, bench, moves: None })
+}
+
+/// Template model of a relayout. A relayout with a version for each vector length is the body of a parallel region.
+pub(super) fn relayout(
+    mut function: ir::Function,
+    naming: &Naming<'_>,
+    settings: &Settings,
+) -> Whole<Function> {
+    if !settings.language.kernels && has_vector_versions(&function) {
+        openmp(&mut [&mut function], naming.avoid);
+    }
+    function.into()
+}
