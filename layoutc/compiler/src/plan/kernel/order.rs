@@ -39,9 +39,7 @@ impl RegisterTiling {
             ExecutionModel::Gpu => Self::One,
         }
     }
-}
 
-impl RegisterTiling {
     /// Same kind of tile without partial sums: one accumulator for each element.
     fn without_lanes(self) -> Self {
         match self {
