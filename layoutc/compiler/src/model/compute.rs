@@ -61,8 +61,8 @@ pub struct KernelInstance {
 pub(crate) enum SharedLoop {
     /// Loop over this axis of the statement.
     Axis(usize),
-    /// None: the statement reads the intermediate at an index that is no axis.
-    None,
+    /// No loop: the statement reads the intermediate at an index that is no axis.
+    NoAxis,
 }
 
 /// Intermediates and statements of a kernel as the manifest writes them.
@@ -119,7 +119,7 @@ impl KernelInstance {
                 };
                 usize::try_from(axes.find(is_it)?.0).ok()
             });
-            is_used.then_some(axis.map_or(SharedLoop::None, SharedLoop::Axis))
+            is_used.then_some(axis.map_or(SharedLoop::NoAxis, SharedLoop::Axis))
         })
     }
 

@@ -1,5 +1,5 @@
-//! Passes that rewrite functions of the loop IR. [`cpu_kernel`] and [`gpu_kernel`] run them in their order.
-//! [`index_width`] runs later, when the index type of the target language is known.
+//! Passes that rewrite functions of the loop IR. [`cpu_kernel`], [`gpu_kernel`] and [`cpu_relayout`] run them in their
+//! order. Later, when the target language is known, run [`index_width`], [`openmp`] and [`vector_stores`], in this order.
 
 mod dead_code;
 mod fences;

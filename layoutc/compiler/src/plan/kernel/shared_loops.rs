@@ -36,7 +36,7 @@ impl<'a> SharedLoops<'a> {
     ) {
         let apart = match self.compute.shared_loop(statement) {
             None => return,
-            Some(SharedLoop::None) => Some(Some(Obstacle::Index)),
+            Some(SharedLoop::NoAxis) => Some(Some(Obstacle::Index)),
             Some(SharedLoop::Axis(axis)) if !member.is_some_and(|own| own.is_over(axis)) => {
                 Some(None)
             }
