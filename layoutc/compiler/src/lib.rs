@@ -27,12 +27,15 @@ pub mod env;
 #[cfg(feature = "import")]
 pub mod import;
 pub mod ir;
+mod loops;
+mod lower;
 pub mod machine;
 pub mod manifest;
 pub mod model;
 pub mod passes;
 pub mod plan;
 pub mod query;
+mod reference;
 pub mod run;
 pub mod solve;
 pub mod target;

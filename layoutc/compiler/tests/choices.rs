@@ -8,7 +8,7 @@ use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::plan::cores::Cores;
+use layoutc_compiler::plan::Cores;
 use layoutc_compiler::query::inspect::plans;
 use layoutc_compiler::{Compiler, MemorySources};
 

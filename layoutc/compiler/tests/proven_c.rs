@@ -7,7 +7,7 @@ use common::{ZERO, convert, manifest, proven, tensor};
 use layoutc_algebra::symbol::Symbol;
 use layoutc_compiler::emit::{Part, Settings, Templates, emit};
 use layoutc_compiler::model::{Fill, FillValue};
-use layoutc_compiler::plan::cores::Cores;
+use layoutc_compiler::plan::Cores;
 use layoutc_testing::{Random, cases};
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use layoutc_compiler::base::nearest::unknown_tensor;
 use layoutc_compiler::model::compute::KernelInstance;
 use layoutc_compiler::model::{Manifest, Tensor, View};
-use layoutc_compiler::plan::cores::Cores;
+use layoutc_compiler::plan::Cores;
 use layoutc_compiler::query::inspect::{
     KernelReport, RelayoutReport, ReshardReport, exchanges, kernel_json, kernel_plan, kernel_text,
     plans, tensor_json, tensor_text, view_json, view_plans, view_text,

@@ -168,6 +168,12 @@ const ALIASES: &[(&str, Scalar)] = &[
 ];
 
 impl Scalar {
+    /// Element type of one lane of this scalar type.
+    #[must_use]
+    pub fn element(self) -> Dtype {
+        Dtype { scalar: self, lanes: 1 }
+    }
+
     /// Type in which kernels compute on elements of this scalar type: `f32` for floats below 64 bits, `i32` for
     /// integers below 32 bits, otherwise the type itself.
     #[must_use]

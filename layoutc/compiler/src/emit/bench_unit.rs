@@ -6,9 +6,9 @@ use layoutc_algebra::symbol::Symbol;
 use super::model::BenchUnit;
 use super::test_unit::{fits, least};
 use crate::emit::syntax::Expr;
-use crate::plan::Context;
-use crate::plan::index::{buffer_bytes, count, logical_bytes};
-use crate::plan::lower::PlanError;
+use crate::loops::error::PlanError;
+use crate::lower::context::Context;
+use crate::lower::index::{buffer_bytes, count, logical_bytes};
 
 /// Maximum number of multiples above the least value of a symbol.
 const STEPS: i128 = 1 << 26;

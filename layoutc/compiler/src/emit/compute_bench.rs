@@ -10,13 +10,14 @@ use super::element;
 use super::model::{ComputeBenchUnit, ComputeMemoryUnit};
 use crate::base::fill;
 use crate::emit::syntax::Spelling;
+use crate::loops::error::PlanError;
+use crate::lower::context::{Context, Naming};
+use crate::lower::index::buffer_bytes;
+use crate::lower::kernel::buffers::is_given;
 use crate::model::compute::{
     Arithmetic, BufferRef, KernelInstance, Reduction, Statement, TypedExpr, TypedExprKind,
 };
 use crate::model::{Fill, FillValue, Manifest, Tensor};
-use crate::plan::index::buffer_bytes;
-use crate::plan::lower::PlanError;
-use crate::plan::{Context, Naming, is_given};
 
 /// Maximum number of operations of a kernel whose symbol values are chosen.
 const MOST_OPERATIONS: i128 = 1 << 28;

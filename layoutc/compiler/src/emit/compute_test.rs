@@ -1,5 +1,7 @@
 //! Values for the tests of kernels in the test program of a manifest: reference implementation, inputs, and tolerances.
 
+use crate::lower::kernel::buffers::is_given;
+use crate::reference::kernel::plain;
 use std::collections::BTreeSet;
 
 use layoutc_algebra::expr::Var;
@@ -14,13 +16,16 @@ use crate::base::dtype::{Dtype, Scalar};
 use crate::base::fill;
 use crate::emit::syntax::Spelling;
 use crate::ir;
+use crate::loops::error::PlanError;
+use crate::loops::range::Range;
+use crate::lower::context::{Context, Naming};
+use crate::lower::expr::{Binding, lower};
+use crate::lower::index::buffer_bytes;
+use crate::lower::names::Namer;
 use crate::model::compute::{BufferRef, KernelInstance, KernelOperand, Statement};
 use crate::model::{Manifest, TensorRef};
 use crate::passes::index_width;
-use crate::plan::index::buffer_bytes;
-use crate::plan::lower::{Binding, PlanError, Range, lower};
-use crate::plan::names::Namer;
-use crate::plan::{self, Context, Naming, ReferenceKernel};
+use crate::reference::kernel::ReferenceKernel;
 
 /// Maximum number of iterations of the reference implementation; beyond it, only a sample of the elements is computed.
 const MOST_ROUNDS: i128 = 1 << 24;
@@ -46,7 +51,7 @@ pub(super) fn compute(
     let samples = work.iter().any(|rounds| *rounds > MOST_ROUNDS);
     let name = format!("layoutc_plain_{}", naming.tensor(&compute.name));
     let ReferenceKernel { mut function, is_sampled } =
-        plan::plain(manifest, compute, naming, (name, samples))?;
+        plain(manifest, compute, naming, (name, samples))?;
     let relative = tolerance(compute, cases.last().map_or(&[], Vec::as_slice))?;
     if samples {
         for (case, rounds) in cases.iter_mut().zip(work) {
@@ -124,7 +129,7 @@ fn locals(
 ) -> Result<Vec<LocalUnit>, PlanError> {
     let mut units = Vec::new();
     let whole = compute.computed_as_a_whole();
-    for tensor in compute.locals.iter().filter(|tensor| plan::is_given(&whole, tensor)) {
+    for tensor in compute.locals.iter().filter(|tensor| is_given(&whole, tensor)) {
         let context = Context::new(tensor, naming);
         let scope = |var: Var| {
             let known = context.symbols.iter().find(|known| var == Var::Symbol(known.number))?;
@@ -135,7 +140,7 @@ fn locals(
         let bytes = buffer_bytes(&context, tensor.layout.physical_elements())?;
         units.push(LocalUnit {
             name: namer.name(&tensor.name),
-            of_kernel: plan::is_given(compute, tensor),
+            of_kernel: is_given(compute, tensor),
             in_buffer: element::type_name(dialect, &tensor.dtype.to_string(), true),
             bytes: lower(&bytes, &scope)?.into(),
         });

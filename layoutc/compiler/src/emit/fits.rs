@@ -5,10 +5,12 @@ use layoutc_algebra::expr::{Expr, ExprNode, Var};
 use super::Settings;
 use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
+use crate::loops::range::Range;
+use crate::lower::context::{Context, Naming};
+use crate::lower::expr::{Binding, Scope, range};
+use crate::lower::index;
+use crate::lower::index::{buffer_bytes, logical_bytes};
 use crate::model::Tensor;
-use crate::plan::index::{self, buffer_bytes, logical_bytes};
-use crate::plan::lower::{Binding, Range, Scope, range};
-use crate::plan::{Context, Naming};
 
 /// Diagnostic for a tensor that does not fit, with the value that exceeds the type; `None` if the tensor fits. A 64-bit
 /// index type is not checked, because the checker rejects larger values.

@@ -6,17 +6,20 @@ use super::whole::Whole;
 use crate::base::dtype::Scalar;
 use crate::emit::syntax::{Expr, Function};
 use crate::ir::{self, LoopKind, Param, ParamType, Returns, Stmt};
+use crate::loops::error::PlanError;
+use crate::loops::image;
+use crate::lower::context::Naming;
+use crate::lower::gpu_relayout;
+use crate::lower::gpu_relayout::{Items, Kernel, Unaligned};
 use crate::machine::GPU;
 use crate::model::compute::KernelInstance;
 use crate::model::{Convert, Manifest, Tensor};
 use crate::passes::index_width;
-use crate::plan::gpu_relayout::{Items, Unaligned};
-use crate::plan::lower::PlanError;
-use crate::plan::{self, Kernel, Naming};
+use crate::plan;
 
 /// Template model of the image that a tensor is stored in; `None` if the tensor is not in an image.
 pub(super) fn image(tensor: &Tensor, ident: &str) -> Result<Option<ImageUnit>, PlanError> {
-    let Some(image) = plan::image::of(tensor)? else { return Ok(None) };
+    let Some(image) = image::of(tensor)? else { return Ok(None) };
     let (lane, channel_type) = match tensor.dtype.scalar {
         Scalar::I8 => ("int", "CL_SIGNED_INT8"),
         Scalar::I16 => ("int", "CL_SIGNED_INT16"),
@@ -60,7 +63,7 @@ pub(super) fn convert(
     convert: &Convert,
     naming: &Naming<'_>,
 ) -> Result<Option<KernelsUnit>, PlanError> {
-    Ok(unit(plan::gpu_relayout::convert(manifest, convert, naming)?))
+    Ok(unit(gpu_relayout::convert(manifest, convert, naming)?))
 }
 
 /// Kernels of a kernel instance of the manifest; a kernel that only copies a tensor is planned as a relayout.
@@ -70,7 +73,7 @@ pub(super) fn compute(
     naming: &Naming<'_>,
     dialect: &Dialect,
 ) -> Result<Option<KernelsUnit>, PlanError> {
-    if let Some(kernels) = plan::gpu_relayout::copy(manifest, compute, naming)? {
+    if let Some(kernels) = gpu_relayout::copy(manifest, compute, naming)? {
         return Ok(unit(kernels));
     }
     let mut kernels = plan::gpu_kernels(manifest, compute, naming)?;

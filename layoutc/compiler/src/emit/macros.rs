@@ -3,7 +3,7 @@
 use super::model::MacroUnit;
 use super::print::power_of_two;
 use crate::emit::syntax::{Compare, Expr, Function, Stmt};
-use crate::plan::lower::PlanError;
+use crate::loops::error::PlanError;
 
 /// Maximum number of nodes in a macro's expression: a floor division repeats its operands.
 const MAX_NODES: u64 = 1 << 14;

@@ -67,8 +67,8 @@ use crate::base::codes::Code;
 use crate::base::content_hash;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::base::nearest::nearest;
+use crate::loops::error::PlanError;
 use crate::model::Manifest;
-use crate::plan::lower::PlanError;
 
 /// Generated file in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]

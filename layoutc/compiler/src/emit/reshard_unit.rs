@@ -5,14 +5,15 @@ use layoutc_algebra::layout::Verdict;
 use super::Settings;
 use super::model::{AxisUnit, MeshAxisUnit, ReshardUnit, RingUnit, ShardingUnit};
 use super::test_unit::fill_stmt;
+use crate::loops::error::PlanError;
+use crate::lower::context::{Context, Naming};
+use crate::lower::expr::lower;
+use crate::lower::index::ring::RingPlan;
+use crate::lower::index::sharding::ShardingPlan;
+use crate::lower::reshard::{tensors, traffic};
 use crate::model::reshard::{DeviceSharding, Reshard};
 use crate::model::ring::Ring;
 use crate::model::{Fill, Manifest, Memory, Tensor};
-use crate::plan::lower::{PlanError, lower};
-use crate::plan::reshard::{tensors, traffic};
-use crate::plan::ring::RingPlan;
-use crate::plan::sharding::ShardingPlan;
-use crate::plan::{Context, Naming};
 
 /// Template model of a tensor's sharding; extents are lowered with the symbols of `context`.
 pub(super) fn sharding(

@@ -7,11 +7,11 @@ use super::model::{
 };
 use super::{Settings, plan_fault};
 use crate::base::diagnostic::Diagnostic;
+use crate::loops::error::PlanError;
 use crate::model::Manifest;
 use crate::model::schedule::{
     BufferAlias, BufferRole, GraphBuffer, GraphSchedule, ScheduleCall, ScheduleOperator,
 };
-use crate::plan::lower::PlanError;
 
 /// Template model of a schedule; `converts` are the conversions of the manifest on this target.
 ///

@@ -8,8 +8,8 @@ use super::language::{C_FILES, CUDA_FILES, Language, OPENCL_FILES};
 use super::model;
 use crate::base::diagnostic::FileSpan;
 use crate::config::{Config, CudaIndex, EmitKind, IndexType, OpenClIndex, TargetCustom};
-use crate::plan::cores::Cores;
-use crate::plan::nest::{Moves, Ways};
+use crate::loops::heuristics::parallelize::Cores;
+use crate::loops::relayout::plan::{Moves, Ways};
 
 /// Settings of one target of the configuration.
 #[derive(Debug, Clone)]

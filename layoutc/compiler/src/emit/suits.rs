@@ -5,12 +5,13 @@ use layoutc_algebra::expr::Expr as Algebra;
 use super::Settings;
 use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
+use crate::loops::heuristics::parallelize::Cores;
+use crate::loops::image;
+use crate::loops::image::LANES;
+use crate::loops::relayout::plan::{Moves, Ways};
+use crate::lower::context::{Context, Naming};
+use crate::lower::expr::range;
 use crate::model::{Manifest, Memory, Tensor};
-use crate::plan::cores::Cores;
-use crate::plan::image::{self, LANES};
-use crate::plan::lower::range;
-use crate::plan::nest::{Moves, Ways};
-use crate::plan::{Context, Naming};
 
 /// Diagnostics for tensors that the target of `settings` cannot represent, each at the responsible part of the
 /// manifest.

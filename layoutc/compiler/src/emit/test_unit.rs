@@ -11,14 +11,15 @@ use super::unit::packed;
 use super::whole::Whole;
 use crate::base::fill;
 use crate::emit::syntax::{Function, Spelling, Stmt};
-use crate::model::{Manifest, Tensor, TensorRef, View, ViewKind};
-use crate::plan::index::{
+use crate::loops::error::PlanError;
+use crate::lower::context::{Context, Naming};
+use crate::lower::expr::lower;
+use crate::lower::index::{
     buffer_bytes, count, dense_offset, logical_bytes, physical_offset, plain_offset,
 };
-use crate::plan::lower::{PlanError, lower};
-use crate::plan::names::Namer;
+use crate::lower::names::Namer;
+use crate::model::{Manifest, Tensor, TensorRef, View, ViewKind};
 use crate::plan::view::{dense_bytes, plain};
-use crate::plan::{Context, Naming};
 
 /// Identifiers that the template declares in functions that also contain names from the manifest.
 const TAKEN: &[&str] = &[

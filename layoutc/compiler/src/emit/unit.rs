@@ -1,5 +1,8 @@
 //! Construction of the template model of a manifest from its plans.
 
+use crate::lower::context::Context;
+use crate::lower::index::ring;
+use crate::lower::index::sharding;
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
@@ -20,10 +23,16 @@ use crate::base::diagnostic::Diagnostic;
 use crate::base::fill;
 use crate::emit::syntax::{Expr, Function};
 use crate::ir::{self, Returns, Stmt};
+use crate::loops::error::PlanError;
+use crate::loops::image;
+use crate::loops::range::Range;
+use crate::lower::context::Naming;
+use crate::lower::expr::{Binding, lower};
+use crate::lower::index::Quantity;
 use crate::model::fill_fault;
 use crate::model::{Manifest, Memory, PackFrom, Tensor};
-use crate::plan::lower::{Binding, PlanError, Range, lower};
-use crate::plan::{self, Naming, Quantity, TensorPlan, image};
+use crate::plan;
+use crate::plan::TensorPlan;
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 
 /// Template model of a manifest with an empty stamp; `Err` has all diagnostics.
@@ -200,15 +209,15 @@ fn tensor_unit(
     let upper = ident.to_ascii_uppercase();
     let promised = plan.symbols_ok.as_ref();
     let mut quantities = std::mem::take(&mut plan.quantities);
-    let context = plan::Context::new(tensor, naming);
-    let sharding = match (&tensor.sharded, plan::sharding::sharding(&context)?) {
+    let context = Context::new(tensor, naming);
+    let sharding = match (&tensor.sharded, sharding::sharding(&context)?) {
         (Some(sharded), Some(mut cut)) => {
             quantities.append(&mut cut.quantities);
             Some(reshard_unit::sharding(sharded, cut, &context)?)
         }
         _ => None,
     };
-    let ring = match (&tensor.ring, plan::ring::ring(&context)?) {
+    let ring = match (&tensor.ring, ring::ring(&context)?) {
         (Some(ring), Some(mut plan)) => {
             quantities.append(&mut plan.quantities);
             Some(reshard_unit::ring(ring, plan, &context)?)
@@ -413,7 +422,7 @@ fn convert_unit(
         return Ok(None);
     }
     let Some(moved) = plan::convert(manifest, convert, naming)? else { return Ok(None) };
-    let contexts = [from, to].map(|tensor| plan::Context::new(tensor, naming));
+    let contexts = [from, to].map(|tensor| Context::new(tensor, naming));
     let mut facts: Vec<&Symbol> = Vec::new();
     for symbol in contexts.iter().flat_map(|context| &context.symbols) {
         if facts.iter().all(|known| known.name != symbol.facts.name) {

@@ -1,5 +1,7 @@
 //! Construction of the template model of a view from its plan.
 
+use crate::lower::context::Context;
+use crate::plan::view;
 use layoutc_algebra::symbol::Axis;
 
 use super::compute_unit::relayout;
@@ -10,10 +12,12 @@ use super::{Settings, element, fits, kernels, plan_fault, test_unit};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::dtype::Dtype;
 use crate::emit::syntax::{Expr, Function};
+use crate::loops::error::PlanError;
+use crate::loops::image;
+use crate::lower::context::Naming;
+use crate::lower::expr::lower;
 use crate::model::{Manifest, Memory, Tensor, View, ViewKind};
-use crate::plan::lower::{PlanError, lower};
 use crate::plan::view::in_memory;
-use crate::plan::{self, Naming, image};
 
 /// Template model of a view; `Err` if the view cannot be generated.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
@@ -38,8 +42,8 @@ fn unit(
     naming: &Naming<'_>,
     settings: &Settings,
 ) -> Result<ViewUnit, PlanError> {
-    let context = plan::Context::new(tensor, naming);
-    let plan = plan::view::view(view, &context)?;
+    let context = Context::new(tensor, naming);
+    let plan = view::view(view, &context)?;
     let ident = naming.tensor(&tensor.name);
     let upper = ident.to_ascii_uppercase();
     let (constants, counts) =

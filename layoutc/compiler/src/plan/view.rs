@@ -3,17 +3,21 @@
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, Var};
 use layoutc_algebra::layout::Layout;
 
-use super::index::{self, Signature, buffer_bytes, count};
-use super::lower::{Binding, PlanError, Range, Scope, lower};
-use super::moves::{self, Move, NO_OVERLAP};
-use super::names::Namer;
-use super::{Context, Naming, Quantity};
 use crate::ir::{Expr, Function, Param, ParamType, Returns, Stmt};
+use crate::loops::error::PlanError;
+use crate::loops::range::Range;
+use crate::lower::context::{Context, Naming};
+use crate::lower::expr::{Binding, Scope, lower};
+use crate::lower::index;
+use crate::lower::index::{Quantity, Signature, buffer_bytes, count};
+use crate::lower::names::Namer;
+use crate::lower::relayout::function;
+use crate::lower::relayout::function::{Move, NO_OVERLAP};
 use crate::model::{Manifest, Memory, Tensor, TensorRef, View, ViewKind};
 
 /// Functions and constants that are generated for one view.
 #[derive(Debug, Clone)]
-pub struct ViewPlan {
+pub(crate) struct ViewPlan {
     /// `symbols_ok(symbols)`: true if the symbols have values for which the layout is proven; `None` without symbols.
     pub symbols_ok: Option<Function>,
     /// Counts and extents, in the order in which they are printed.
@@ -76,7 +80,7 @@ fn window_moves(view: &View, context: &Context<'_>) -> Result<[Option<Move>; 2],
     if !view.is_window() || tensor.memory == Memory::None {
         return Ok([None, None]);
     }
-    let sides = moves::sides(&tensor.layout)?;
+    let sides = function::sides(&tensor.layout)?;
     let documented = |mut moved: Move, doc: [&str; 2]| {
         moved.function.doc = doc.iter().map(|line| (*line).to_owned()).collect();
         moved.function.doc.push(NO_OVERLAP.to_owned());
@@ -88,13 +92,13 @@ fn window_moves(view: &View, context: &Context<'_>) -> Result<[Option<Move>; 2],
             "From a dense row-major array into the window.",
             "Elements outside of the window are not written.",
         ];
-        pack = Some(documented(moves::pack(context, sides.as_ref())?, into));
+        pack = Some(documented(function::pack(context, sides.as_ref())?, into));
     }
     let out = [
         "From the window into a dense row-major array.",
         "Elements outside of the window are not read.",
     ];
-    Ok([pack, Some(documented(moves::unpack(context, sides.as_ref())?, out))])
+    Ok([pack, Some(documented(function::unpack(context, sides.as_ref())?, out))])
 }
 
 /// Constants of a window: rank, extents, origin and strides along the axes, number of elements, bytes of the buffer.

@@ -22,11 +22,12 @@ use thiserror::Error;
 
 use crate::base::dtype::Dtype;
 use crate::ir::Function;
+use crate::loops::error::PlanError;
+use crate::loops::heuristics::parallelize::Cores;
+use crate::loops::relayout::plan::{Moves, Ways};
+use crate::lower::context::Naming;
 use crate::model::{Memory, Tensor};
-use crate::plan::cores::Cores;
-use crate::plan::lower::PlanError;
-use crate::plan::nest::{Moves, Ways};
-use crate::plan::{self, Naming};
+use crate::plan;
 
 use self::cast::Pass;
 use self::compile::Compiler;

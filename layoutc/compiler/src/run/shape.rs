@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 
+use crate::lower::index::count;
 use crate::model::{Tensor, layout_bytes};
-use crate::plan::index::count;
 
 use super::RunError;
 

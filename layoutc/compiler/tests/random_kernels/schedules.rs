@@ -8,7 +8,7 @@ use crate::common::check_text::{FILE, check_text_with};
 use layoutc_compiler::config::{Config, TargetC};
 use layoutc_compiler::emit::Templates;
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::plan::cores::Cores;
+use layoutc_compiler::plan::Cores;
 use layoutc_compiler::query::inspect::{kernel_json, kernel_plan};
 use layoutc_compiler::{Compiler, MemorySources};
 use layoutc_testing::{Random, cases};

@@ -6,13 +6,15 @@ use serde_json::{Value, json};
 use super::{RelayoutReport, labelled, lines_text, number, pseudo_code, schedule_text};
 use crate::base::diagnostic::Diagnostic;
 use crate::emit::plan_fault;
+use crate::loops::heuristics::parallelize::Cores;
+use crate::loops::relayout::plan::{Moves, Ways};
+use crate::lower::context::Naming;
 use crate::machine::{AVX2, AVX512};
 use crate::model::compute::KernelInstance;
 use crate::model::layout_names;
 use crate::model::{Manifest, Tensor};
-use crate::plan::cores::Cores;
-use crate::plan::nest::{Moves, Ways};
-use crate::plan::{self, LoopFacts, Naming};
+use crate::plan;
+use crate::plan::LoopFacts;
 
 /// Report on the plan of a kernel: its loops, or a relayout if the kernel only copies.
 #[derive(Debug)]

@@ -1,21 +1,24 @@
 //! Reports on relayouts (pack, unpack and conversions): digits, loops, innermost kernels, pseudo-code.
 
+use crate::model::StorePolicy;
+use crate::plan::view;
 use layoutc_algebra::expr::Expr;
 use serde_json::{Value, json};
 
 use super::{labelled, number, pseudo_code};
 use crate::base::diagnostic::Diagnostic;
 use crate::emit::plan_fault;
-use crate::ir::Expr as Tree;
+use crate::loops::heuristics::parallelize::Cores;
+use crate::loops::relayout::digits::Cut;
+use crate::loops::relayout::plan::{Moves, Nest, Part, Ways};
+use crate::loops::relayout::schedule::{Inner, Level};
+use crate::lower::context::Naming;
+use crate::lower::relayout::function::{Move, Padding};
 use crate::machine::CPU;
 use crate::model::layout_names;
 use crate::model::{Manifest, Tensor, View};
 use crate::passes;
-use crate::plan::cores::Cores;
-use crate::plan::nest::schedule::{Inner, Level};
-use crate::plan::nest::{Moves, Nest, Part, Ways};
-use crate::plan::transfer::Cut;
-use crate::plan::{self, Move, Naming, Padding};
+use crate::plan;
 
 /// Report on the plan of a relayout: pack, unpack or a conversion.
 #[derive(Debug)]
@@ -65,7 +68,7 @@ pub fn view_plans(
     let avoid = |_: &str| false;
     let ways = Ways { cores, moves: Moves::Blocks };
     let naming = Naming { prefix: "", avoid: &avoid, ways };
-    let moves = plan::view::moves(view, &naming);
+    let moves = view::moves(view, &naming);
     let tensor = &view.tensor;
     let moves =
         moves.map_err(|error| plan_fault(tensor.places.layout.clone(), &tensor.name, &error))?;
@@ -164,12 +167,14 @@ impl RelayoutReport {
     /// Text on the stores of the relayout: `streaming`, `cached`, or the sizes of the destination above which they are
     /// streaming.
     fn stores(&self, nest: &Nest) -> &'static str {
-        match nest.whole_bytes {
+        let is_small =
+            nest.whole_bytes.as_const().is_some_and(|bytes| bytes <= CPU.stream_bytes.into());
+        match nest.stores {
             _ if !passes::streams(&self.moved.function.body) => "cached",
-            Tree::Int { value: ..0 } => "streaming",
-            Tree::Int { value } if value <= CPU.stream_bytes => "cached",
-            Tree::Min { .. } => "cached",
-            _ => {
+            Some(StorePolicy::Streaming) => "streaming",
+            Some(StorePolicy::Cached) => "cached",
+            None if is_small => "cached",
+            None => {
                 "streaming from 12 MiB on AMD processors, from 32 MiB on Intel processors that benefit"
             }
         }

@@ -4,10 +4,10 @@ use layoutc_algebra::symbol::Axis;
 use serde_json::{Map, Value, json};
 
 use super::{labelled, number};
+use crate::lower::reshard::{Traffic, tensors, traffic};
 use crate::model::layout_names;
 use crate::model::reshard::{DeviceSharding, Reshard};
 use crate::model::{Manifest, Tensor};
-use crate::plan::reshard::{Traffic, tensors, traffic};
 use crate::query::notations::sharding::texts;
 
 /// Sharding of a tensor as a JSON object: mesh, sharded axes, verdict, texts in other notations.

@@ -11,11 +11,12 @@ use super::super::step::Width;
 use super::super::value::{LANES, Program, Room};
 use super::Order;
 use crate::base::dtype::byte_group;
+use crate::loops::heuristics::parallelize::Cores;
+use crate::loops::relayout::plan::{Moves, Ways};
+use crate::lower::context::Naming;
 use crate::machine::CPU;
 use crate::model::{Memory, Tensor};
-use crate::plan::cores::Cores;
-use crate::plan::nest::{Moves, Ways};
-use crate::plan::{self, Naming};
+use crate::plan;
 
 /// Window sizes are multiples of this number of elements, and thus of whole bytes, whatever the element width.
 const STEP: usize = 64;

@@ -7,10 +7,10 @@ use layoutc_algebra::expr::Expr;
 use super::super::RunError;
 use super::super::shape::number;
 use super::Order;
+use crate::loops::error::PlanError;
+use crate::loops::relayout::address_map::{SideChain, logical_side, physical_side};
+use crate::loops::relayout::digits::{Transfer, transfer};
 use crate::model::Tensor;
-use crate::plan::lower::PlanError;
-use crate::plan::side::{SideChain, logical_side, physical_side};
-use crate::plan::transfer::{Transfer, transfer};
 
 /// Exclusive upper limit of the number of slots and elements, so that sums of a few offsets stay within 64 bits.
 const MOST: i64 = 1 << 59;

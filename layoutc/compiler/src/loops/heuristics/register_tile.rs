@@ -1,0 +1,259 @@
+//! Register tile of a CPU: vectors along one loop, several vectors for each of several rows; and the order of the
+//! reduced loops.
+
+use std::cmp::Reverse;
+
+use layoutc_algebra::expr::ExprError;
+
+use crate::loops::access::AffineAccess;
+use crate::loops::domain::IterationDomain;
+use crate::machine::{CPU, Registers};
+
+/// Access pattern of the reads of a statement, for the loops of a domain.
+pub(crate) struct AccessSummary {
+    /// Offset of each read, as a stride for each loop and a remainder.
+    pub(crate) steps: Vec<AffineAccess>,
+    /// Loops on which the boundary conditions of reads depend.
+    pub(crate) guarded: Vec<usize>,
+}
+
+/// Computes the access pattern of a statement's reads.
+pub(crate) type Reads<'r> = &'r dyn Fn(&IterationDomain) -> Result<AccessSummary, ExprError>;
+
+/// Loops of the register tile, outermost first: up to two loops over rows, one over vectors, one over the `lanes` of a
+/// vector. The loops are taken or split from `outer`. Empty if no loop is vectorizable.
+pub(crate) fn register_tile(
+    domain: &mut IterationDomain,
+    outer: &mut Vec<usize>,
+    reads: Reads<'_>,
+    (lanes, registers): (i128, Registers),
+) -> Result<Vec<usize>, ExprError> {
+    let Some(along) = vector_axis(domain, outer, reads, lanes)? else { return Ok(Vec::new()) };
+    let (vector, mut rest) = whole_vector(domain, outer, (along, lanes), reads)?;
+    let mut inner = vec![vector];
+    let (mut left, mut each) = (registers.tile_vectors, 1);
+    let around = match rest {
+        Some(around) => Some(around),
+        None => second_vector_axis(domain, outer, vector, reads)?,
+    };
+    if let Some(around) = around {
+        let rounds = domain.trip_count(around).unwrap_or(1);
+        let count =
+            [2, 3].into_iter().find(|n| rounds % n == 0).unwrap_or(if rounds > 4 { 2 } else { 1 });
+        if count > 1 {
+            let (vectors, more) = split_off(domain, outer, around, count)?;
+            inner.insert(0, vectors);
+            (rest, left, each) = (more, left.div_euclid(count), count);
+        }
+    }
+    for _ in 0..2 {
+        let most = left.min(registers.tile_rows);
+        let Some(row) = row_tile(domain, outer, (rest, most, each), reads)? else { break };
+        let rounds = domain.trip_count(row).unwrap_or(1);
+        left = left.checked_div(rounds).unwrap_or(0);
+        each = each.saturating_mul(rounds);
+        inner.insert(0, row);
+    }
+    Ok(inner)
+}
+
+/// Loop to vectorize: all reads are broadcast or unit-stride along it, and some read or the target is unit-stride.
+/// Prefers a loop without boundary conditions, then one whose trip count is a multiple or divisor of `lanes`, then a
+/// unit-stride target, then the greatest trip count.
+pub(crate) fn vector_axis(
+    domain: &IterationDomain,
+    outer: &[usize],
+    reads: Reads<'_>,
+    lanes: i128,
+) -> Result<Option<usize>, ExprError> {
+    let AccessSummary { steps, guarded } = reads(domain)?;
+    let stride = |steps: &AffineAccess, number: usize| steps.stride(number, domain)?.as_const();
+    let written = AffineAccess::of(&domain.offset, domain)?;
+    let follows = |number: &usize| {
+        if domain.lead.is_some_and(|lead| lead != *number) {
+            return false;
+        }
+        let strides: Option<Vec<i128>> = steps.iter().map(|one| stride(one, *number)).collect();
+        let written = stride(&written, *number);
+        strides.is_some_and(|strides| {
+            strides.iter().all(|stride| [0, 1].contains(stride))
+                && (strides.contains(&1) || written == Some(1))
+        }) && domain.trip_count(*number).is_some_and(|rounds| rounds > 1)
+    };
+    let worth = |number: &usize| {
+        let rounds = domain.trip_count(*number).unwrap_or(1);
+        let is_whole = rounds % lanes == 0 || lanes % rounds == 0;
+        let is_next = stride(&written, *number) == Some(1);
+        (!guarded.contains(number), is_whole, is_next, rounds)
+    };
+    Ok(outer.iter().copied().filter(follows).max_by_key(worth))
+}
+
+/// Loop over the lanes of one vector, and the loop over vectors around it; `None` if that would have one iteration. A
+/// loop with fewer than `lanes` iterations is fused with an outer one if all reads are contiguous across the two, and
+/// else is a short vector.
+fn whole_vector(
+    domain: &mut IterationDomain,
+    outer: &mut Vec<usize>,
+    (along, lanes): (usize, i128),
+    reads: Reads<'_>,
+) -> Result<(usize, Option<usize>), ExprError> {
+    let rounds = domain.trip_count(along).unwrap_or(1);
+    if rounds > lanes {
+        return split_off(domain, outer, along, lanes);
+    }
+    outer.retain(|number| *number != along);
+    let more = lanes.checked_div(rounds).unwrap_or(1);
+    if more < 2 || lanes % rounds != 0 {
+        return Ok((along, None));
+    }
+    let AccessSummary { steps, .. } = reads(domain)?;
+    let stride = |steps: &AffineAccess, number: usize| steps.stride(number, domain)?.as_const();
+    let goes_on = |number: &usize| {
+        domain.trip_count(*number).is_some_and(|all| all % more == 0)
+            && steps.iter().all(|one| {
+                let strides = stride(one, along).zip(stride(one, *number));
+                strides.is_some_and(|(near, far)| far == near.saturating_mul(rounds))
+            })
+    };
+    let Some(next) = outer.iter().copied().rfind(goes_on) else { return Ok((along, None)) };
+    let (near, rest) = split_off(domain, outer, next, more)?;
+    let fused = domain.fuse([near, along], "lane")?;
+    Ok((fused.unwrap_or(along), rest))
+}
+
+/// Loop whose iterations use further vectors for the same rows, if no loop over vectors encloses the lanes: along it,
+/// all reads that are broadcast over a vector stay constant, and some vector read moves. A broadcast value is then
+/// loaded once for several vectors. `None` if there is no such loop.
+fn second_vector_axis(
+    domain: &IterationDomain,
+    outer: &[usize],
+    vector: usize,
+    reads: Reads<'_>,
+) -> Result<Option<usize>, ExprError> {
+    let AccessSummary { steps, guarded } = reads(domain)?;
+    let stays = |steps: &AffineAccess, number: usize| {
+        steps.stride(number, domain).is_some_and(|stride| stride.as_const() == Some(0))
+    };
+    let (same, vectors): (Vec<&AffineAccess>, Vec<&AffineAccess>) =
+        steps.iter().partition(|one| stays(one, vector));
+    let is_beside = |number: &usize| {
+        let is_long = domain.trip_count(*number).is_some_and(|rounds| rounds > 1);
+        let moves = vectors.iter().any(|one| !stays(one, *number));
+        is_long && moves && !guarded.contains(number) && same.iter().all(|one| stays(one, *number))
+    };
+    let found = if same.is_empty() { None } else { outer.iter().copied().rfind(is_beside) };
+    Ok(found)
+}
+
+/// Splits `rounds` iterations off a loop: the inner loop, and the outer loop that remains in `outer`. The loop itself,
+/// removed from `outer`, and `None` if it has just `rounds` iterations.
+fn split_off(
+    domain: &mut IterationDomain,
+    outer: &mut Vec<usize>,
+    number: usize,
+    rounds: i128,
+) -> Result<(usize, Option<usize>), ExprError> {
+    let place = outer.iter().position(|other| *other == number);
+    if domain.trip_count(number) == Some(rounds) {
+        outer.retain(|other| *other != number);
+        return Ok((number, None));
+    }
+    let [first, second] = domain.split(number, i64::try_from(rounds).unwrap_or(i64::MAX))?;
+    if let Some(slot) = place.and_then(|place| outer.get_mut(place)) {
+        *slot = first;
+    }
+    Ok((second, Some(first)))
+}
+
+/// Loop over the rows of a register tile, split from the innermost outer loop other than `rest`, of at most `most` rows
+/// with `each` vectors each. `None` if no read is constant along the loop: rows pay because such a read is loaded once
+/// for several rows.
+pub(crate) fn row_tile(
+    domain: &mut IterationDomain,
+    outer: &mut Vec<usize>,
+    (rest, most, each): (Option<usize>, i128, i128),
+    reads: Reads<'_>,
+) -> Result<Option<usize>, ExprError> {
+    // `rest` iterates over whole vectors; a loop of one iteration has no rows to share a load.
+    let has_others =
+        |number: &usize| Some(*number) != rest && domain.trip_count(*number) != Some(1);
+    let Some(number) = outer.iter().copied().rfind(has_others) else { return Ok(None) };
+    let Some(rounds) = domain.trip_count(number) else { return Ok(None) };
+    let AccessSummary { steps, .. } = reads(domain)?;
+    let stays = |steps: &AffineAccess| {
+        steps.stride(number, domain).is_some_and(|s| s.as_const() == Some(0))
+    };
+    if most < 2 || rounds < 2 || !steps.iter().any(stays) {
+        return Ok(None);
+    }
+    let by = if rounds <= most { rounds } else { rows(rounds, most, each) };
+    Ok(Some(split_off(domain, outer, number, by)?.0))
+}
+
+/// Number of rows of a register tile along a loop of `rounds` rows with `each` vectors each, at most `most`. Prefers a
+/// divisor of `rounds` that is at least half of `most`, if it has `sums_in_flight` vectors or gives no more tiles than
+/// `most`; else `most`.
+fn rows(rounds: i128, most: i128, each: i128) -> i128 {
+    let least = most.div_euclid(2).max(2);
+    let parts = |by: &i128| rounds.saturating_add(by - 1).checked_div(*by).unwrap_or(rounds);
+    let is_valid = |by: &i128| {
+        by.saturating_mul(each) >= CPU.sums_in_flight
+            || rounds.checked_div(*by) == Some(parts(&most))
+    };
+    (least..=most).rev().find(|by| rounds % by == 0).filter(is_valid).unwrap_or(most)
+}
+
+/// Reduced loops in the order of memory: loops with boundary conditions first, then by decreasing stride. A loop along
+/// which a read has no constant stride is split if that gives constant strides.
+pub(crate) fn order_reduction_by_stride(
+    domain: &mut IterationDomain,
+    reduced: &[usize],
+    reads: Reads<'_>,
+) -> Result<Vec<usize>, ExprError> {
+    let mut all = Vec::new();
+    for number in reduced {
+        match even_parts(domain, *number, reads)? {
+            Some(by) => all.extend(domain.split(*number, by)?),
+            None => all.push(*number),
+        }
+    }
+    let AccessSummary { steps, guarded } = reads(domain)?;
+    let far = |number: &usize| {
+        let stride = |one: &AffineAccess| one.stride(*number, domain)?.as_const().map(i128::abs);
+        (Reverse(guarded.contains(number)), Reverse(steps.iter().filter_map(stride).sum::<i128>()))
+    };
+    all.sort_by_key(far);
+    Ok(all)
+}
+
+/// Iterations per part with which a loop must be split so that all reads have constant strides along both loops; `None`
+/// if they have them already, or no power of 2 up to 256 gives them.
+fn even_parts(
+    domain: &IterationDomain,
+    number: usize,
+    reads: Reads<'_>,
+) -> Result<Option<i64>, ExprError> {
+    let is_even = |domain: &IterationDomain, numbers: &[usize]| {
+        let seen = reads(domain)?;
+        let even = |one: &AffineAccess| {
+            let left = domain.mentioned(&one.rest);
+            !left.iter().any(|k| numbers.contains(k))
+        };
+        Ok::<bool, ExprError>(seen.steps.iter().all(even))
+    };
+    let Some(rounds) = domain.trip_count(number) else { return Ok(None) };
+    if is_even(domain, &[number])? {
+        return Ok(None);
+    }
+    for by in [2, 4, 8, 16, 32, 64, 128, 256] {
+        if rounds % i128::from(by) == 0 && i128::from(by) < rounds {
+            let mut tried = domain.clone();
+            let parts = tried.split(number, by)?;
+            if is_even(&tried, &parts)? {
+                return Ok(Some(by));
+            }
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,233 @@
+//! Common refinement of two arrangements of one logical tensor: digits in which both offsets are linear.
+
+use layoutc_algebra::expr::{BinOp, Expr, ExprError};
+use layoutc_algebra::symbol::{Axis, Symbol};
+
+use crate::loops::arith::{ceil_div, fold, is_multiple, product, scale, sum};
+use crate::loops::relayout::address_map::{Side, SideChain};
+
+/// Loop of a transfer: a digit in which both offsets are linear.
+#[derive(Debug, Clone)]
+pub struct Cut {
+    /// Position of the digit's chain in [`Transfer::chains`].
+    pub chain: usize,
+    /// Weight of the digit in the chain's `m`.
+    pub weight: i128,
+    /// Number of values of the digit; over symbols.
+    pub extent: Expr,
+    /// Stride in the source, in elements.
+    pub from_stride: Expr,
+    /// Stride in the destination, in elements.
+    pub to_stride: Expr,
+    /// Preferred name of the loop variable.
+    pub name: String,
+}
+
+/// Bounds of a chain: its elements are at `low <= m < high`.
+#[derive(Debug, Clone)]
+pub struct Bounds {
+    /// Least `m` of an element.
+    pub low: Expr,
+    /// Greatest `m` of an element, plus one.
+    pub high: Expr,
+}
+
+/// Copy between two arrangements that is linear in every loop.
+#[derive(Debug, Clone)]
+pub struct Transfer {
+    /// Loops, grouped by chain, most significant first.
+    pub cuts: Vec<Cut>,
+    /// Bounds of each chain.
+    pub chains: Vec<Bounds>,
+    /// Offset in the source with all loop variables 0, in elements.
+    pub from_constant: Expr,
+    /// Offset in the destination with all loop variables 0, in elements.
+    pub to_constant: Expr,
+}
+
+impl Cut {
+    /// True if the loop has exactly one iteration.
+    pub fn is_unit(&self) -> bool {
+        self.extent.as_const() == Some(1)
+    }
+
+    /// True if the loop is contiguous in the source and the destination.
+    pub fn is_run(&self) -> bool {
+        [&self.from_stride, &self.to_stride].iter().all(|stride| stride.as_const() == Some(1))
+    }
+}
+
+impl Transfer {
+    /// True if the elements of a chain do not start or end at the bounds of its digits, so that loops need adjusted
+    /// bounds.
+    pub fn is_guarded(&self, chain: usize, symbols: &[Symbol]) -> bool {
+        self.chains
+            .get(chain)
+            .is_some_and(|bounds| self.ends_early(chain, bounds, symbols) || bounds.starts_late())
+    }
+
+    /// True if the digits of a chain may have values past its last element.
+    pub fn ends_early(&self, chain: usize, bounds: &Bounds, symbols: &[Symbol]) -> bool {
+        let several = self.cuts.iter().filter(|cut| cut.chain == chain).count() > 1;
+        several && !is_multiple(&bounds.high, self.top_weight(chain), symbols)
+    }
+
+    /// Weight of a chain's most significant digit.
+    pub fn top_weight(&self, chain: usize) -> i128 {
+        let cuts = self.cuts.iter().filter(|cut| cut.chain == chain);
+        cuts.map(|cut| cut.weight).max().unwrap_or(1)
+    }
+}
+
+impl Bounds {
+    /// True if the chain may have digit values before its first element.
+    pub fn starts_late(&self) -> bool {
+        self.low.as_const().is_none_or(|low| low > 0)
+    }
+}
+
+/// Common refinement of two sides; `None` if the sides have different chains, or the weights of their digits do not
+/// divide each other.
+///
+/// `axes` are the logical axes of both sides.
+///
+/// # Errors
+/// [`ExprError`] if a stride overflows the integer range.
+pub(crate) fn transfer(
+    from: &Side,
+    to: &Side,
+    axes: &[Axis],
+    symbols: &[Symbol],
+) -> Result<Option<Transfer>, ExprError> {
+    let mut cuts = Vec::new();
+    let mut chains = Vec::new();
+    for (position, chain) in to.chains.iter().enumerate() {
+        let same = |other: &&SideChain| {
+            (&other.axes, other.sign, other.constant) == (&chain.axes, chain.sign, chain.constant)
+        };
+        let Some(source) = from.chains.iter().find(same) else { return Ok(None) };
+        let bounds = bounds(chain, axes)?;
+        let Some(refined) = refine(position, [source, chain], &bounds, symbols)? else {
+            return Ok(None);
+        };
+        let count = refined.len();
+        for (place, (mut cut, storage)) in refined.into_iter().enumerate() {
+            cut.name = cut_name(chain, axes, storage, place, count);
+            cuts.push(cut);
+        }
+        chains.push(bounds);
+    }
+    Ok(Some(Transfer {
+        cuts,
+        chains,
+        from_constant: from.constant.clone(),
+        to_constant: to.constant.clone(),
+    }))
+}
+
+/// Name of a loop: of the axis if the digit is all of it, of the storage axis that consists of the digit, or the axis's
+/// name with `_outer`, `_inner` or the digit's position.
+fn cut_name(
+    chain: &SideChain,
+    axes: &[Axis],
+    storage: Option<String>,
+    place: usize,
+    count: usize,
+) -> String {
+    let names: Vec<&str> =
+        chain.axes.iter().filter_map(|a| axes.get(*a)).map(|axis| axis.name.as_str()).collect();
+    let whole = names.join("_");
+    match (storage, place, count) {
+        (Some(_), _, 1) if chain.axes.len() == 1 => whole,
+        (Some(storage), ..) => storage,
+        (None, _, 1) => whole,
+        (None, 0, 2) => format!("{whole}_outer"),
+        (None, 1, 2) => format!("{whole}_inner"),
+        (None, place, _) => format!("{whole}_{place}"),
+    }
+}
+
+/// Bounds of a chain's elements.
+fn bounds(chain: &SideChain, axes: &[Axis]) -> Result<Bounds, ExprError> {
+    let mut count = Expr::constant(1);
+    for axis in chain.axes.iter().filter_map(|axis| axes.get(*axis)) {
+        count = product(&count, &axis.extent)?;
+    }
+    let constant = Expr::constant(chain.constant);
+    let (low, high) = if chain.sign < 0 {
+        // index = constant - m, so m is in constant - (count - 1)..=constant.
+        let above = sum(&constant, &Expr::constant(1))?;
+        (fold(BinOp::Sub, &above, &count)?, above)
+    } else {
+        let low = fold(BinOp::Sub, &Expr::constant(0), &constant)?;
+        let high = sum(&count, &low)?;
+        (low, high)
+    };
+    Ok(Bounds { low, high })
+}
+
+/// Digit, and the storage axis that consists of it.
+type Named = (Cut, Option<String>);
+
+fn refine(
+    chain: usize,
+    [from, to]: [&SideChain; 2],
+    bounds: &Bounds,
+    symbols: &[Symbol],
+) -> Result<Option<Vec<Named>>, ExprError> {
+    let mut weights: Vec<i128> =
+        from.digits.iter().chain(&to.digits).map(|digit| digit.weight).collect();
+    weights.sort_unstable();
+    weights.dedup();
+    let mut cuts = Vec::new();
+    let mut above: Option<i128> = None;
+    for weight in weights.iter().rev().copied() {
+        let extent = match above {
+            None if is_multiple(&bounds.high, weight, symbols) => {
+                fold(BinOp::FloorDiv, &bounds.high, &Expr::constant(weight))?
+            }
+            None => ceil_div(&bounds.high, weight)?,
+            Some(above) if above.checked_rem(weight) == Some(0) => {
+                Expr::constant(above.checked_div(weight).unwrap_or(1))
+            }
+            Some(_) => return Ok(None),
+        };
+        let (Some(from_stride), Some(to_stride)) =
+            (stride_at(from, weight)?, stride_at(to, weight)?)
+        else {
+            return Ok(None);
+        };
+        let storage = storage_at(to, weight, above).or_else(|| storage_at(from, weight, above));
+        let cut = Cut { chain, weight, extent, from_stride, to_stride, name: String::new() };
+        cuts.push((cut, storage));
+        above = Some(weight);
+    }
+    Ok(Some(cuts))
+}
+
+/// Stride of a digit of this weight in a side, in elements: a multiple of the stride of the digit with the greatest
+/// weight up to `weight`. `None` if there is no such digit, or its weight does not divide `weight`.
+fn stride_at(chain: &SideChain, weight: i128) -> Result<Option<Expr>, ExprError> {
+    // A chain without digits consists of an axis of one element.
+    if chain.digits.is_empty() {
+        return Ok(Some(Expr::constant(0)));
+    }
+    let Some(digit) =
+        chain.digits.iter().filter(|d| d.weight <= weight).max_by_key(|digit| digit.weight)
+    else {
+        return Ok(None);
+    };
+    if weight.checked_rem(digit.weight) != Some(0) {
+        return Ok(None);
+    }
+    let times = weight.checked_div(digit.weight).unwrap_or(1);
+    Ok(Some(scale(&digit.stride, times)?))
+}
+
+/// Storage axis of the side's digit with weights from `weight` up to `above`; `None` if the side has no such digit, or
+/// the digit is not a storage axis.
+fn storage_at(chain: &SideChain, weight: i128, above: Option<i128>) -> Option<String> {
+    let digit = chain.digits.iter().find(|digit| digit.weight == weight)?;
+    let next = chain.digits.iter().map(|digit| digit.weight).filter(|w| *w > weight).min();
+    if next == above { digit.storage.clone() } else { None }
+}

@@ -1,0 +1,93 @@
+//! Loop fusion in a relayout: adjacent loops that are contiguous in the source and the destination become one.
+
+use layoutc_algebra::expr::{BinOp, Expr, ExprError, apply};
+use layoutc_algebra::normal_form::simplify::Facts;
+use layoutc_algebra::symbol::Symbol;
+
+use crate::loops::arith::product;
+use crate::loops::relayout::digits::{Bounds, Cut, Transfer};
+
+/// Transfer with the fewest loops: `h` and `w`, row-major in the source and the destination, become the one loop `h_w`.
+///
+/// Loops of guarded chains are not fused.
+///
+/// # Errors
+/// [`ExprError`] if an extent overflows the integer range.
+pub(crate) fn merge(transfer: &Transfer, symbols: &[Symbol]) -> Result<Transfer, ExprError> {
+    let facts = Facts::new(symbols);
+    let mut merged = transfer.clone();
+    let mut names: Vec<Vec<String>> =
+        merged.cuts.iter().map(|cut| vec![cut.name.clone()]).collect();
+    while let Some((outer, inner)) = pair(&merged, symbols, &facts)? {
+        let (Some(a), Some(b)) = (merged.cuts.get(outer), merged.cuts.get(inner)) else { break };
+        let extent = product(&a.extent, &b.extent)?;
+        let cut = Cut { chain: merged.chains.len(), weight: 1, extent, ..b.clone() };
+        let high = cut.extent.clone();
+        merged.chains.push(Bounds { low: Expr::constant(0), high });
+        let tail = names.get(inner).cloned().unwrap_or_default();
+        if let (Some(place), Some(name)) = (merged.cuts.get_mut(outer), names.get_mut(outer)) {
+            name.extend(tail);
+            *place = Cut { name: joined(name), ..cut };
+        }
+        merged.cuts.remove(inner);
+        names.remove(inner);
+        let outer = if inner < outer { outer.saturating_sub(1) } else { outer };
+        tell_apart(&mut merged, outer);
+    }
+    Ok(merged)
+}
+
+/// Renames the fused loop `merged` if another loop has its name, as an axis may be named `h_w`: `h_w_2`.
+fn tell_apart(transfer: &mut Transfer, merged: usize) {
+    let Some(wanted) = transfer.cuts.get(merged).map(|cut| cut.name.clone()) else { return };
+    let is_free = |name: &str| {
+        let mut others = transfer.cuts.iter().enumerate().filter(|(k, _)| *k != merged);
+        others.all(|(_, other)| other.name != name)
+    };
+    let numbered = (2_u64..).map(|number| format!("{wanted}_{number}"));
+    let free = std::iter::once(wanted.clone()).chain(numbered).find(|name| is_free(name));
+    if let (Some(name), Some(cut)) = (free, transfer.cuts.get_mut(merged)) {
+        cut.name = name;
+    }
+}
+
+/// Name of a fused loop: `h_w`, and `h_to_c` for more than two loops.
+fn joined(names: &[String]) -> String {
+    match names {
+        [first, .., last] if names.len() > 2 => format!("{first}_to_{last}"),
+        _ => names.join("_"),
+    }
+}
+
+/// Outer and inner loop to fuse: the outer stride is the inner stride times the inner extent, in source and
+/// destination.
+fn pair(
+    transfer: &Transfer,
+    symbols: &[Symbol],
+    facts: &Facts,
+) -> Result<Option<(usize, usize)>, ExprError> {
+    let free = |cut: &Cut| !cut.is_unit() && !transfer.is_guarded(cut.chain, symbols);
+    for (a, outer) in transfer.cuts.iter().enumerate().filter(|(_, cut)| free(cut)) {
+        for (b, inner) in transfer.cuts.iter().enumerate().filter(|(_, cut)| free(cut)) {
+            if a == b {
+                continue;
+            }
+            let is_run = |outer: &Expr, inner_stride: &Expr| match (
+                outer.as_const(),
+                inner_stride.as_const(),
+                inner.extent.as_const(),
+            ) {
+                (Some(outer), Some(stride), Some(extent)) => {
+                    Ok(outer == apply(BinOp::Mul, stride, extent)?)
+                }
+                _ => facts.proves_eq(outer, &product(inner_stride, &inner.extent)?),
+            };
+            if is_run(&outer.to_stride, &inner.to_stride)?
+                && is_run(&outer.from_stride, &inner.from_stride)?
+            {
+                return Ok(Some((a, b)));
+            }
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,154 @@
+//! Loops of a relayout whose manifest sets some of them. Each choice applies to the parts that allow it; a choice that
+//! no part allows is an error.
+
+use layoutc_algebra::symbol::Symbol;
+
+use crate::loops::error::PlanError;
+use crate::loops::heuristics::inner_kernel;
+use crate::loops::relayout::digits::Transfer;
+use crate::loops::relayout::schedule::{Inner, Schedule, block, levels, loops};
+use crate::model::{ConvertSchedule, InnerKernel, Spanned};
+
+/// Schedule of each part, in order. `element`: size of an element in bytes, `None` if only single elements can be
+/// copied; `large`: true if the whole relayout exceeds the last-level cache.
+///
+/// # Errors
+/// [`PlanError::Choice`] for a choice that no part allows.
+pub(crate) fn schedules(
+    parts: &[Transfer],
+    symbols: &[Symbol],
+    element: Option<u32>,
+    large: bool,
+    choices: &ConvertSchedule,
+) -> Result<Vec<Schedule>, PlanError> {
+    let inners = inners(parts, symbols, element, choices)?;
+    let parts: Vec<(&Transfer, Inner)> = parts.iter().zip(inners).collect();
+    let edges = choices.block.as_ref();
+    if let Some(edges) = edges
+        && parts.iter().all(|(part, inner)| block(part, symbols, *inner).is_none())
+    {
+        return Err(no_block(edges));
+    }
+    let orders = orders(&parts, symbols, &choices.order)?;
+    if edges.is_some()
+        && let Some(digit) = in_block(&parts, symbols, &choices.order)
+    {
+        return Err(inside_block(digit));
+    }
+    let edges = edges.map(|edges| edges.value);
+    let one = |((part, inner), first): (&(&Transfer, Inner), Vec<usize>)| Schedule {
+        levels: levels(part, symbols, *inner, &first, edges, large),
+        inner: *inner,
+    };
+    Ok(parts.iter().zip(orders).map(one).collect())
+}
+
+/// Inner kernel of each part: the manifest's if the part allows it, otherwise the planner's.
+fn inners(
+    parts: &[Transfer],
+    symbols: &[Symbol],
+    element: Option<u32>,
+    choices: &ConvertSchedule,
+) -> Result<Vec<Inner>, PlanError> {
+    let best = |part| inner_kernel::best(part, symbols, element, choices.has_default_loops());
+    let Some(wanted) = &choices.inside else { return Ok(parts.iter().map(best).collect()) };
+    let found: Vec<Option<Inner>> =
+        parts.iter().map(|part| inner_kernel::of(part, symbols, element, wanted.value)).collect();
+    if found.iter().all(Option::is_none) && !parts.is_empty() {
+        return Err(no_such_inside(wanted));
+    }
+    Ok(parts.iter().zip(found).map(|(part, found)| found.unwrap_or_else(|| best(part))).collect())
+}
+
+/// Digits of each part's outermost loops, in the order of `names`.
+fn orders(
+    parts: &[(&Transfer, Inner)],
+    symbols: &[Symbol],
+    names: &[Spanned<String>],
+) -> Result<Vec<Vec<usize>>, PlanError> {
+    let named = |(part, inner): &(&Transfer, Inner)| -> Vec<(usize, String)> {
+        let cut = |k: usize| Some((k, part.cuts.get(k)?.name.clone()));
+        loops(part, symbols, *inner).into_iter().filter_map(cut).collect()
+    };
+    let loops: Vec<Vec<(usize, String)>> = parts.iter().map(named).collect();
+    let known = |name: &str| loops.iter().flatten().any(|(_, known)| known == name);
+    if let Some(unknown) = names.iter().find(|name| !known(&name.value)) {
+        return Err(no_loop(unknown, parts, &loops));
+    }
+    let of_part = |loops: &Vec<(usize, String)>| {
+        let found = |name: &Spanned<String>| loops.iter().find(|(_, known)| *known == name.value);
+        names.iter().filter_map(found).map(|(k, _)| *k).collect()
+    };
+    Ok(loops.iter().map(of_part).collect())
+}
+
+/// Name of a digit that the manifest orders outermost, but that belongs to a tile, whose loops are innermost.
+fn in_block<'c>(
+    parts: &[(&Transfer, Inner)],
+    symbols: &[Symbol],
+    names: &'c [Spanned<String>],
+) -> Option<&'c Spanned<String>> {
+    let is_in = |name: &&Spanned<String>| {
+        parts.iter().any(|(part, inner)| {
+            let digits = block(part, symbols, *inner).into_iter().flatten();
+            digits.filter_map(|k| part.cuts.get(k)).any(|cut| cut.name == name.value)
+        })
+    };
+    names.iter().find(is_in)
+}
+
+fn inside_block(name: &Spanned<String>) -> PlanError {
+    PlanError::Choice {
+        message: format!("`{}` is a digit of the block, whose loops are the innermost", name.value),
+        help: "leave it out of `order`, or leave `block` out".into(),
+        place: name.place.clone(),
+    }
+}
+
+fn no_loop(
+    name: &Spanned<String>,
+    parts: &[(&Transfer, Inner)],
+    loops: &[Vec<(usize, String)>],
+) -> PlanError {
+    let is_inside = |(part, inner): &(&Transfer, Inner)| {
+        inner.digits().any(|k| part.cuts.get(k).is_some_and(|cut| cut.name == name.value))
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for (_, known) in loops.iter().flatten() {
+        if !names.contains(&known.as_str()) {
+            names.push(known);
+        }
+    }
+    let (message, help) = if parts.iter().any(is_inside) {
+        let message = format!("`{}` has no loop: it is moved inside all of them", name.value);
+        (message, "`inside elements` makes a loop of every digit".to_owned())
+    } else if names.is_empty() {
+        (format!("there is no loop `{}`: this conversion has none", name.value), String::new())
+    } else {
+        let message = format!("there is no loop `{}`", name.value);
+        (message, format!("the loops are `{}`, outermost first", names.join("`, `")))
+    };
+    PlanError::Choice { message, help, place: name.place.clone() }
+}
+
+fn no_block(edges: &Spanned<[i64; 2]>) -> PlanError {
+    PlanError::Choice {
+        message: "there is no block: source and destination agree on their fastest digit".into(),
+        help: "leave it out; `layoutc inspect --plan` prints what is inside the loops".into(),
+        place: edges.place.clone(),
+    }
+}
+
+fn no_such_inside(wanted: &Spanned<InnerKernel>) -> PlanError {
+    let (message, help) = match wanted.value {
+        InnerKernel::CopyRuns => (
+            "there are no runs: no digit is contiguous in both tensors, or nothing counts runs",
+            "write `inside blocks` or `inside elements`, or leave it to the planner",
+        ),
+        InnerKernel::Transpose | InnerKernel::Elementwise => (
+            "no block can be transposed: the fastest digits agree, or hold other than 1, 2, 4, 8 or 16 bytes together",
+            "write `inside runs` or `inside elements`, or leave it to the planner",
+        ),
+    };
+    PlanError::Choice { message: message.into(), help: help.into(), place: wanted.place.clone() }
+}

@@ -1,0 +1,125 @@
+//! Plan of a relayout: the parts that are executed in order, each with its digits, loops and inner kernel.
+
+use layoutc_algebra::expr::{BinOp, Expr as Algebra};
+use layoutc_algebra::symbol::Symbol;
+
+use crate::loops::arith::{fold, typical};
+use crate::loops::error::PlanError;
+use crate::loops::heuristics::parallelize;
+use crate::loops::heuristics::parallelize::Cores;
+use crate::loops::heuristics::small_tiles;
+use crate::loops::range::Ranges;
+use crate::loops::relayout::digits::Transfer;
+use crate::loops::relayout::full_runs::split;
+use crate::loops::relayout::fuse::merge;
+use crate::loops::relayout::overrides;
+use crate::loops::relayout::schedule::{Inner, Level, Schedule};
+use crate::machine::CPU;
+use crate::model::{ConvertSchedule, StorePolicy};
+
+/// Threads and primitives that a relayout may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ways {
+    /// Number of cores of its loops.
+    pub cores: Cores,
+    /// Primitives for its innermost loops.
+    pub moves: Moves,
+}
+
+/// Primitives of the target for the innermost loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moves {
+    /// Stores of an element and copies of a contiguous run.
+    Elements,
+    /// In addition, runtime primitives that transpose tiles, copy strided runs or convert runs.
+    Blocks,
+}
+
+/// Relayout with all its loops decided.
+#[derive(Debug, Clone)]
+pub struct Nest {
+    /// Parts, executed in order; empty if there is no element to copy.
+    pub parts: Vec<Part>,
+    /// Size of all elements in the destination, in bytes.
+    pub whole_bytes: Algebra,
+    /// Stores that the manifest chooses; `None` if the size decides at run time.
+    pub stores: Option<StorePolicy>,
+}
+
+/// Part of a relayout: its digits, loops and inner kernel.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// Digits, merged so that each is at most one loop.
+    pub transfer: Transfer,
+    /// Loops and inner kernel.
+    pub schedule: Schedule,
+    /// Level whose iterations run in parallel; `None` if the part is serial.
+    pub parallel: Option<Level>,
+}
+
+/// Plans the loops of a relayout, from the common refinement `transfer` of its layouts. `element_bits` are the sizes of an
+/// element in the source and in the destination.
+///
+/// # Errors
+/// [`PlanError`] if a bound or stride exceeds 64 bits, or a choice of the manifest is impossible.
+pub(crate) fn plan(
+    transfer: &Transfer,
+    symbols: &[Symbol],
+    ranges: &Ranges<'_>,
+    element_bits: [i128; 2],
+    Ways { cores, moves }: Ways,
+    choices: &ConvertSchedule,
+) -> Result<Nest, PlanError> {
+    let [_, written_bits] = element_bits;
+    let whole_bytes = whole_bytes(transfer, written_bits)?;
+    let stores = choices.stores.as_ref().map(|chosen| chosen.value);
+    let large = typical(&whole_bytes, symbols) > i128::from(CPU.llc_bytes);
+    if transfer.cuts.iter().any(|cut| cut.extent.as_const().is_some_and(|extent| extent <= 0)) {
+        return Ok(Nest { parts: Vec::new(), whole_bytes, stores });
+    }
+    // Transpositions have the element size of the narrower type. Elements that share a byte are copied one by one.
+    let bits = element_bits.into_iter().min().filter(|bits| *bits >= 8);
+    let element = bits.and_then(|bits| u32::try_from(bits.div_euclid(8)).ok());
+    let element = element.filter(|_| moves == Moves::Blocks);
+    let transfers = match element {
+        Some(element) => split(transfer, symbols, element)?,
+        None => vec![transfer.clone()],
+    };
+    let merged = transfers.iter().map(|part| match element {
+        Some(element) if choices.has_default_loops() => small_tiles::parts(part, symbols, element),
+        _ => Ok(vec![merge(part, symbols)?]),
+    });
+    let merged = merged.collect::<Result<Vec<_>, _>>()?.concat();
+    let schedules = overrides::schedules(&merged, symbols, element, large, choices)?;
+    let one = |(transfer, schedule): (Transfer, Schedule)| {
+        let parallel = match cores {
+            Cores::One => None,
+            Cores::All => parallelize::level(&transfer, &schedule, symbols, ranges, written_bits),
+        };
+        Part { transfer, schedule, parallel }
+    };
+    Ok(Nest { parts: merged.into_iter().zip(schedules).map(one).collect(), whole_bytes, stores })
+}
+
+/// Bytes of all elements that a transfer copies, over the symbols: `element_bits / 8` times the number of elements.
+pub(crate) fn whole_bytes(transfer: &Transfer, element_bits: i128) -> Result<Algebra, PlanError> {
+    let mut bytes = Algebra::constant(element_bits.checked_div(8).unwrap_or(1));
+    for bounds in &transfer.chains {
+        let count = fold(BinOp::Sub, &bounds.high, &bounds.low)?;
+        bytes = fold(BinOp::Mul, &bytes, &count)?;
+    }
+    Ok(bytes)
+}
+
+impl Nest {
+    /// Nest with one primitive call per transpose tile: the digit `count` of each part becomes a loop.
+    #[must_use]
+    pub fn one_by_one(mut self) -> Self {
+        for Part { schedule, .. } in &mut self.parts {
+            if let Inner::Transpose { count, .. } = &mut schedule.inner {
+                schedule.levels.extend(count.take().map(Level::Digit));
+            }
+        }
+        self
+    }
+}

@@ -1,0 +1,180 @@
+//! Loops of a statement in their order, and its staged blocks.
+
+use crate::base::diagnostic::FileSpan;
+use crate::loops::ExecutionModel;
+use crate::loops::buffers::{KernelBuffer, bound};
+use crate::loops::digit_order::follow_digits;
+use crate::loops::domain::IterationDomain;
+use crate::loops::error::PlanError;
+use crate::loops::heuristics::operand_packing;
+use crate::loops::heuristics::partial_sums::may_have_partial_sums;
+use crate::loops::order::{Order, RegisterTiling};
+use crate::loops::reads::StatementReads;
+use crate::loops::schedule_node;
+use crate::model::Spanned;
+use crate::model::compute::{KernelInstance, LoopStep, SharedLoop, Statement, TileCache};
+
+/// Schedule of one statement.
+#[derive(Debug, Clone)]
+pub(crate) struct ScheduledStatement {
+    pub(crate) domain: IterationDomain,
+    pub(crate) order: Order,
+    /// Staged blocks: those of the manifest, or of the planner (operand packing).
+    pub(crate) caches: Vec<TileCache>,
+    /// Names of the loops to unroll.
+    pub(crate) unroll: Vec<Spanned<String>>,
+    /// Names of the loops to run in parallel on CPU threads.
+    pub(crate) parallel: Vec<Spanned<String>>,
+}
+
+impl ScheduledStatement {
+    /// Complete schedule of the manifest for this processor; without one, the planner chooses what the manifest leaves
+    /// open.
+    ///
+    /// # Errors
+    /// [`PlanError`] if an expression grows too large, or the schedule cannot be followed.
+    pub(crate) fn new(
+        compute: &KernelInstance,
+        statement: &Statement,
+        buffers: &[KernelBuffer],
+        runs: ExecutionModel,
+    ) -> Result<Self, PlanError> {
+        let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
+        let complete = match runs {
+            ExecutionModel::Cpu(registers) => statement.complete_schedule(registers.isa),
+            ExecutionModel::Gpu => None,
+        };
+        let parallel = complete.map_or(&compute.schedule.parallel, |own| &own.parallel);
+        if let Some(error) = at_once_in_a_byte(compute, target, (parallel, runs)) {
+            return Err(error);
+        }
+        if let Some(schedule) = complete {
+            let (tensor, symbols) = (&target.tensor, &compute.symbols);
+            let mut planned = schedule_node::planned(tensor, symbols, statement, schedule)?;
+            target.locate(&mut planned.domain)?;
+            return Ok(planned);
+        }
+        let is_image = target.image.is_some();
+        if let Some(cache) = statement.caches.first().filter(|_| is_image) {
+            return Err(no_image(target, &cache.at.place));
+        }
+        let at_once = if is_image {
+            RegisterTiling::Texel
+        } else if statement.caches.is_empty() && !statement.is_indexed() {
+            let bits = statement.accumulator.element().element_bits();
+            RegisterTiling::of(runs, bits, may_have_partial_sums(statement))
+        } else {
+            RegisterTiling::One
+        };
+        let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
+        let mut kept: Vec<String> =
+            statement.caches.iter().map(|cache| cache.at.value.clone()).collect();
+        kept.extend(fused(&compute.schedule.steps));
+        let axis = match compute.shared_loop(statement) {
+            Some(SharedLoop::Axis(axis)) if runs != ExecutionModel::Gpu => {
+                target.tensor.layout.logical().get(axis)
+            }
+            _ => None,
+        };
+        kept.extend(axis.map(|axis| axis.name.clone()));
+        let mut domain = IterationDomain::new(&target.tensor, &compute.symbols, reduced, &kept)?;
+        if compute.schedule.has_default_loops() && statement.caches.is_empty() {
+            follow_digits(&mut domain, &target.tensor)?;
+        }
+        domain.apply(&compute.schedule.steps)?;
+        target.locate(&mut domain)?;
+        domain.outermost = axis.and_then(|axis| domain.find(&axis.name));
+        let whole = |buffer| bound(buffers, compute, buffer);
+        let sight = StatementReads::of(statement, &whole);
+        let planned = |mut domain: IterationDomain| {
+            // The loops on which a packed block depends would be outermost.
+            if domain.outermost.is_none()
+                && let Some(near) = operand_packing::planned(
+                    &domain,
+                    compute,
+                    statement,
+                    (&sight, &whole),
+                    at_once,
+                )?
+            {
+                return Ok(near);
+            }
+            let (reads, schedule) =
+                (|domain: &IterationDomain| sight.seen(domain), &compute.schedule);
+            let order = Order::new(&mut domain, schedule, &reads, at_once, &statement.place)?;
+            Ok::<_, PlanError>(Self {
+                domain,
+                order,
+                caches: statement.caches.clone(),
+                unroll: schedule.unroll.clone(),
+                parallel: schedule.parallel.clone(),
+            })
+        };
+        domain.lead = lead(&domain, compute, at_once);
+        if domain.lead.is_some() {
+            // If the operands do not allow vectors along the manifest's loop, the whole loop becomes the register tile.
+            let led = planned(domain.clone())?;
+            if led.order.register_tile(&led.domain).next().is_some() {
+                return Ok(led);
+            }
+            domain.lead = None;
+        }
+        planned(domain)
+    }
+}
+
+/// Names of the loops that steps fuse, which exist also with one iteration.
+pub(crate) fn fused(steps: &[LoopStep]) -> impl Iterator<Item = String> {
+    let fused = steps.iter().filter(|step| matches!(step, LoopStep::Fuse(_)));
+    fused.flat_map(LoopStep::loops).map(|name| name.value.clone())
+}
+
+/// Loop that the manifest vectorizes, if the statement reduces and leaves the register tile to the planner; else
+/// `None`.
+fn lead(
+    domain: &IterationDomain,
+    compute: &KernelInstance,
+    at_once: RegisterTiling,
+) -> Option<usize> {
+    let RegisterTiling::Vectors { .. } = at_once else { return None };
+    let chosen = compute.schedule.vectorize.as_ref()?;
+    if !domain.tiles.is_empty() || Order::interleaves(domain, &compute.schedule) {
+        return None;
+    }
+    let is_reduced = domain.active.iter().any(|number| domain.is_reduced(*number));
+    domain.find(&chosen.value).filter(|_| is_reduced)
+}
+
+pub(crate) fn no_image(target: &KernelBuffer, place: &FileSpan) -> PlanError {
+    PlanError::Choice {
+        message: format!(
+            "`{}` is an image, written by texels: no block is copied near that",
+            target.tensor.name
+        ),
+        help: "leave the cache out, or write a tensor in global memory".to_owned(),
+        place: place.clone(),
+    }
+}
+
+/// Error if concurrent iterations would write elements that share a byte; `None` if elements are whole bytes, or no
+/// loop is parallel.
+pub(crate) fn at_once_in_a_byte(
+    compute: &KernelInstance,
+    target: &KernelBuffer,
+    (parallel, runs): (&[Spanned<String>], ExecutionModel),
+) -> Option<PlanError> {
+    target.store.as_ref()?;
+    let place = match (parallel.first(), runs) {
+        (Some(chosen), _) => &chosen.place,
+        (None, ExecutionModel::Gpu) => &compute.place,
+        (None, ExecutionModel::Cpu(_)) => return None,
+    };
+    let name = &target.tensor.name;
+    Some(PlanError::Choice {
+        message: format!(
+            "elements of `{name}` share bytes, and rounds that run at once would write to one"
+        ),
+        help: "write a tensor with elements of a byte or more, and convert it".into(),
+        place: place.clone(),
+    })
+}

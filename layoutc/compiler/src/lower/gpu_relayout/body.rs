@@ -1,0 +1,457 @@
+//! Body of a kernel whose thread blocks copy tiles.
+
+use layoutc_algebra::symbol::Symbol;
+
+use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Storage, Value};
+use crate::loops::error::PlanError;
+use crate::lower::expr::{Scope, add, multiply};
+use crate::lower::gpu_relayout::bounds::Bound;
+use crate::lower::gpu_relayout::digits::Digits;
+use crate::lower::gpu_relayout::staging::Staging;
+use crate::lower::gpu_relayout::tile::Tile;
+use crate::lower::gpu_relayout::tiled::is_one_each;
+use crate::lower::gpu_relayout::turn::Turn;
+use crate::lower::relayout::function::Parts;
+use crate::machine::GPU;
+
+/// Private array for the elements that a thread reads before it writes any, so that its loads overlap.
+#[derive(Clone)]
+pub(crate) struct Held {
+    /// Name of the array.
+    pub(crate) name: String,
+    /// Name of the variable that counts the thread's iterations, which indexes the array.
+    pub(crate) round: String,
+    /// Number of iterations of a thread.
+    pub(crate) rounds: i64,
+}
+
+/// Transpose tile of a thread, see [`Turn`].
+#[derive(Clone)]
+pub(crate) struct Block {
+    pub(crate) turn: Turn,
+    /// Unsigned integer type of the width of an element, in manifest notation: `u16`.
+    pub(crate) element: String,
+    /// Name of the private array of the words that are read.
+    pub(crate) held: String,
+    /// Name of the private array of the transposed words, which are written.
+    pub(crate) turned: String,
+}
+
+/// Builder of the statements of a kernel.
+pub(crate) struct Writer<'w, 'n> {
+    pub(crate) digits: &'w Digits,
+    pub(crate) tile: &'w Tile,
+    pub(crate) symbols: &'w [Symbol],
+    pub(crate) scope: &'w Scope<'w>,
+    pub(crate) parts: &'w mut Parts<'n>,
+    /// Name of the variable of each digit inside the tile, which starts at 0.
+    pub(crate) names: Vec<String>,
+    /// Name of the variable that counts the positions of the tile.
+    pub(crate) item: String,
+    pub(crate) buffers: [String; 2],
+    /// Types of a word that is read and of a word that is written, in manifest notation.
+    pub(crate) elements: [String; 2],
+    /// Names for the offset of the tile's first element in the source and in the destination.
+    pub(crate) starts: [String; 2],
+    /// Offset of the tile's first element in the source and in the destination.
+    pub(crate) places: Vec<Expr>,
+    /// Stride of each digit in the source and in the destination, as (digit, stride); see `steps` for the width.
+    pub(crate) steps: Vec<Vec<(usize, Expr)>>,
+    /// Private arrays of the read and of the write loop; `None` for a loop that copies each element at once.
+    pub(crate) held: [Option<Held>; 2],
+    pub(crate) block: Option<Block>,
+    /// Name and arrangement of the tile in shared memory; `None` if the tile is not staged.
+    pub(crate) staged: Option<(String, Staging)>,
+    /// Name of the constant for slots without an element; `None` if padding is not written.
+    pub(crate) fill: Option<String>,
+}
+
+impl Writer<'_, '_> {
+    /// Statements of the kernel: the shared array and the loop over `tiles` tiles, with the variable `tile`.
+    pub(crate) fn kernel(&mut self, tile: &str, tiles: Expr) -> Result<Vec<Stmt>, PlanError> {
+        let mut body = Vec::new();
+        if let Some((name, staging)) = &self.staged {
+            if staging.padding > 0 {
+                let free = match staging.padding {
+                    1 => "1 element is".to_owned(),
+                    more => format!("{more} elements are"),
+                };
+                let text = format!(
+                    "Between rows of the tile {free} left free, so that the items of a warp ask different banks."
+                );
+                body.push(Stmt::Comment { text });
+            }
+            let [_, element] = self.elements.clone();
+            let (name, elements) = (name.clone(), staging.elements);
+            let storage = Storage::Shared;
+            body.push(Stmt::Allocate { name, element, elements, storage });
+        }
+        let (starts, digit_starts) = self.starts(tile)?;
+        let mut inside = starts;
+        let elements = self.elements(&digit_starts, &mut inside)?;
+        let slots = match self.fill {
+            Some(_) => self.slots(&elements, &digit_starts, &mut inside)?,
+            None => Vec::new(),
+        };
+        inside.extend(self.arrays());
+        let mut by_to = self.tile.inside(&self.tile.by_to);
+        if self.staged.is_none()
+            && let Some(block) = &self.block
+        {
+            // The thread writes all words of its transpose tile: the column digit is no loop.
+            by_to.retain(|k| *k != block.turn.column);
+        }
+        if self.staged.is_some() {
+            let by_from = self.tile.inside(&self.tile.by_from);
+            inside.push(comment("Read in the order of the source."));
+            inside.extend(self.read(&by_from, &elements)?);
+            inside.push(Primitive::Barrier.into());
+            inside.push(comment("Write in the order of the destination."));
+            inside.extend(self.write(&by_to, elements, &slots)?);
+        } else {
+            inside.extend(self.write(&by_to, elements, &slots)?);
+        }
+        let kind = if is_one_each(&tiles) { LoopKind::Block } else { LoopKind::GridStride };
+        if self.staged.is_some() && kind == LoopKind::GridStride {
+            inside.push(Primitive::Barrier.into());
+        }
+        body.push(comment(&self.told(&kind)));
+        let (name, from) = (tile.to_owned(), Expr::int(0));
+        body.push(Stmt::For { name, from, to: tiles, step: 1, kind, body: inside });
+        Ok(body)
+    }
+
+    /// Text of the comment above the loop over tiles: extents of a tile, slowest digit of the destination first.
+    fn told(&self, kind: &LoopKind) -> String {
+        let mut inside = self.tile.inside(&self.tile.by_to);
+        let blocks = match self.tile.turn {
+            None => "",
+            Some(turn) => {
+                inside.retain(|k| *k != turn.column);
+                ", in blocks"
+            }
+        };
+        let digit = |k: &usize| {
+            let name = self.digits.list.get(*k).map_or("", |digit| digit.name.as_str());
+            format!("{} of {name}", self.tile.block(*k))
+        };
+        let tile = match inside.as_slice() {
+            [] if blocks.is_empty() => "one element".to_owned(),
+            [] => "one block".to_owned(),
+            _ => {
+                let digits: Vec<String> = inside.iter().rev().map(digit).collect();
+                format!("{}{blocks}", digits.join(" by "))
+            }
+        };
+        match kind {
+            LoopKind::Block => format!("Each group moves a tile: {tile}."),
+            _ => format!("The groups share the tiles, each of {tile}."),
+        }
+    }
+
+    /// Declarations of the private arrays for elements of all iterations of a thread.
+    fn arrays(&self) -> Vec<Stmt> {
+        let array = |held: &Held, element: &String, words: i64| Stmt::Allocate {
+            name: held.name.clone(),
+            element: element.clone(),
+            elements: held.rounds.saturating_mul(words),
+            storage: Storage::Private,
+        };
+        let ([read, written], [from, to]) = (&self.held, &self.elements);
+        match &self.block {
+            // The read and the write loop share one array.
+            None => written.iter().map(|held| array(held, to, 1)).collect(),
+            Some(block) => {
+                let read = read.iter().map(|held| array(held, from, block.turn.rows));
+                let mut all: Vec<Stmt> = read.collect();
+                if let Some(held) = written {
+                    // The array has room for the words of at least one transpose tile.
+                    let rounds = held.rounds.max(block.turn.columns);
+                    all.push(array(&Held { rounds, ..held.clone() }, to, 1));
+                }
+                all
+            }
+        }
+    }
+
+    /// Element of the source, cast to the destination's type.
+    fn source(&self) -> Result<Value, PlanError> {
+        let [from, _] = &self.buffers;
+        let value = load(from, self.place(0)?);
+        Ok(value.cast(self.parts.cast))
+    }
+
+    /// Loops that copy the tile from the source to shared memory. `order`: digits, fastest first; `elements`: guards.
+    fn read(&self, order: &[usize], elements: &[Bound]) -> Result<Vec<Stmt>, PlanError> {
+        let Some((staged, staging)) = &self.staged else { return Err(PlanError::Scope) };
+        let place = self.local(staging)?;
+        let put = |value| store(staged, place.clone(), value);
+        let [held, _] = &self.held;
+        let elements = &self.of_words(elements)[..];
+        let (first, then) = match (&self.block, held) {
+            (Some(block), held) => {
+                self.turn(block, held.as_ref(), elements, vec![put(self.turned(block))])?
+            }
+            (None, Some(held)) => (vec![held.store(self.source()?)], vec![put(held.load())]),
+            (None, None) => (Vec::new(), vec![put(self.source()?)]),
+        };
+        // Transpose tiles get their fill value as they are read: every position has a value.
+        let bounds = if self.fills_blocks() { [&[][..]; 2] } else { [elements; 2] };
+        self.both(order, held.as_ref(), bounds, [first, then])
+    }
+
+    /// Loops over the tile with the two `bodies`, read and use, guarded by `before` and `after`. With `held`, one loop
+    /// each; otherwise one loop with both, and `after` applies only if `before` is empty.
+    fn both(
+        &self,
+        order: &[usize],
+        held: Option<&Held>,
+        [before, after]: [&[Bound]; 2],
+        bodies: [Vec<Stmt>; 2],
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let [first, then] = bodies;
+        let Some(held) = held else {
+            let body = match before {
+                [] => first.into_iter().chain(self.when(after, then, Vec::new())?).collect(),
+                _ => self.when(before, first.into_iter().chain(then).collect(), Vec::new())?,
+            };
+            return Ok(vec![self.share(order, None, body)]);
+        };
+        let first = self.when(before, first, Vec::new())?;
+        let then = self.when(after, then, Vec::new())?;
+        Ok(vec![self.share(order, Some(held), first), self.share(order, Some(held), then)])
+    }
+
+    /// Two bodies for a transpose tile: reads of its words, and the transposition followed by `put` for each word.
+    fn turn(
+        &self,
+        block: &Block,
+        held: Option<&Held>,
+        elements: &[Bound],
+        put: Vec<Stmt>,
+    ) -> Result<(Vec<Stmt>, Vec<Stmt>), PlanError> {
+        let Block { turn: Turn { rows, columns, row, column }, element, held: words, turned } =
+            block;
+        let [from, to] = &self.elements;
+        let array = |name: &str, element: &String, elements: i64| Stmt::Allocate {
+            name: name.to_owned(),
+            element: element.clone(),
+            elements,
+            storage: Storage::Private,
+        };
+        let first = match held {
+            Some(held) => multiply(Expr::name(&held.round), Expr::int(*rows))?,
+            None => Expr::int(0),
+        };
+        let mut read = Vec::new();
+        if held.is_none() {
+            read.push(array(words, from, *rows));
+        }
+        let at = add(first.clone(), self.digit(*row))?;
+        let mut each = vec![store(words, at.clone(), self.source()?)];
+        if let Some(fill) = &self.fill {
+            let fill = Value::Name { name: fill.clone() };
+            each = self.when(elements, each, vec![store(words, at, fill)])?;
+        }
+        read.extend(self.each(*row, *rows, each));
+        // If an array holds transposed words for all iterations, the transposition uses its start.
+        let mut written = Vec::new();
+        let [_, out] = &self.held;
+        if out.is_none() {
+            written.push(array(turned, to, *columns));
+        }
+        let (from, to) = (words.clone(), turned.clone());
+        let (element, rows, columns) = (element.clone(), *rows, *columns);
+        written.push(Primitive::TransposeWords { from, first, to, element, rows, columns }.into());
+        written.extend(self.each(*column, columns, put));
+        Ok((read, written))
+    }
+
+    /// Transposed word of the current column.
+    fn turned(&self, block: &Block) -> Value {
+        load(&block.turned, self.digit(block.turn.column))
+    }
+
+    /// Guards of the source's words: those of their first element.
+    fn of_words(&self, elements: &[Bound]) -> Vec<Bound> {
+        let column = self.tile.turn.map(|turn| turn.column);
+        let of_word = |bound: &Bound| {
+            let terms = bound.terms.iter().filter(|term| Some(term.0) != column);
+            Bound { terms: terms.cloned().collect(), ..bound.clone() }
+        };
+        elements.iter().map(of_word).collect()
+    }
+
+    /// True if padding gets its fill value when transpose tiles are read.
+    fn fills_blocks(&self) -> bool {
+        self.block.is_some() && self.fill.is_some()
+    }
+
+    /// Unrolled loop over the `values` values of a digit inside a transpose tile; `body` itself for one value.
+    fn each(&self, digit: usize, values: i64, body: Vec<Stmt>) -> Vec<Stmt> {
+        if values == 1 {
+            return body;
+        }
+        let name = self.names.get(digit).cloned().unwrap_or_default();
+        let (from, to, kind) = (Expr::int(0), Expr::int(values), LoopKind::Unrolled(values));
+        vec![Stmt::For { name, from, to, step: 1, kind, body }]
+    }
+
+    /// Loops that copy the tile to the destination, from shared memory or from the source. `elements`: guards for
+    /// positions with an element; `slots`: guards for positions with a slot, used if padding is filled.
+    fn write(
+        &self,
+        order: &[usize],
+        mut elements: Vec<Bound>,
+        slots: &[Bound],
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let [_, to] = &self.buffers;
+        let value = match &self.staged {
+            Some((staged, staging)) => load(staged, self.local(staging)?),
+            None => self.source()?,
+        };
+        let index = self.place(1)?;
+        let put = |value| store(to, index.clone(), value);
+        let fill = self.fill.iter().filter(|_| !self.fills_blocks());
+        let fill = fill.map(|fill| Value::Name { name: fill.clone() });
+        if let (Some(block), None) = (&self.block, &self.staged) {
+            let [held, _] = &self.held;
+            let words = self.of_words(&elements);
+            let mut put = vec![put(self.turned(block))];
+            if words.iter().zip(&elements).any(|(word, element)| word.terms != element.terms) {
+                put = self.when(&elements, put, Vec::new())?;
+            }
+            let (first, then) = self.turn(block, held.as_ref(), &words, put)?;
+            let bounds = if self.fills_blocks() { [&[][..], slots] } else { [&words[..]; 2] };
+            return self.both(order, held.as_ref(), bounds, [first, then]);
+        }
+        if self.fills_blocks() {
+            elements.clear();
+        }
+        let [_, held] = &self.held;
+        if let Some(held) = held {
+            let otherwise = fill.map(|fill| held.store(fill)).collect();
+            let first = self.when(&elements, vec![held.store(value)], otherwise)?;
+            let there = if self.fill.is_some() { slots } else { &elements };
+            let then = self.when(there, vec![put(held.load())], Vec::new())?;
+            let share = |body| self.share(order, Some(held), body);
+            return Ok(vec![share(first), share(then)]);
+        }
+        let otherwise = fill.map(put).collect();
+        if self.fill.is_some() {
+            elements.retain(|bound| !bound.of_slots);
+        }
+        let mut body = self.when(&elements, vec![put(value)], otherwise)?;
+        body = self.when(slots, body, Vec::new())?;
+        Ok(vec![self.share(order, None, body)])
+    }
+
+    /// Offset of the current element in the source (`which` = 0) or in the destination (1).
+    fn place(&self, which: usize) -> Result<Expr, PlanError> {
+        let place = self.places.get(which).cloned().ok_or(PlanError::Scope)?;
+        self.sum(place, self.steps.get(which).ok_or(PlanError::Scope)?)
+    }
+
+    /// `start` plus the sum of `digit * step`.
+    fn sum(&self, start: Expr, steps: &[(usize, Expr)]) -> Result<Expr, PlanError> {
+        steps
+            .iter()
+            .try_fold(start, |sum, (k, step)| add(sum, multiply(self.digit(*k), step.clone())?))
+    }
+
+    /// Offset of the current element in the shared array.
+    fn local(&self, staging: &Staging) -> Result<Expr, PlanError> {
+        staging.strides.iter().enumerate().try_fold(Expr::int(0), |place, (k, stride)| {
+            add(place, multiply(self.digit(k), Expr::int(*stride))?)
+        })
+    }
+
+    /// Value of digit `k` inside the tile; 0 for a digit with one value there.
+    fn digit(&self, k: usize) -> Expr {
+        match self.names.get(k) {
+            Some(name) if self.tile.block(k) > 1 => Expr::name(name),
+            _ => Expr::int(0),
+        }
+    }
+
+    fn when(
+        &self,
+        bounds: &[Bound],
+        body: Vec<Stmt>,
+        otherwise: Vec<Stmt>,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let mut args = Vec::new();
+        for Bound { terms, op, limit, .. } in bounds {
+            args.push(Expr::compare(*op, self.sum(Expr::int(0), terms)?, limit.clone()));
+        }
+        let condition = match args.len() {
+            0 => return Ok(body),
+            1 => args.swap_remove(0),
+            _ => Expr::All { args },
+        };
+        Ok(vec![Stmt::If { condition, likely: false, body, otherwise }])
+    }
+
+    /// Loop of a thread block over the positions of a tile, the digits in `order`, fastest first. With `held`, the trip
+    /// count is a multiple of the number of threads.
+    fn share(&self, order: &[usize], held: Option<&Held>, mut body: Vec<Stmt>) -> Stmt {
+        let places = self.tile.places(order);
+        let name = |k: &usize| self.names.get(*k).cloned().unwrap_or_default();
+        let only = match order {
+            [only] => Some(name(only)),
+            _ => None,
+        };
+        let counter = only.clone().unwrap_or_else(|| self.item.clone());
+        let mut inside = Vec::new();
+        if only.is_none() {
+            let mut below = 1;
+            for (place, k) in order.iter().enumerate() {
+                let mut value = Expr::name(&self.item);
+                if below > 1 {
+                    value = Expr::Div { a: Box::new(value), b: Box::new(Expr::int(below)) };
+                }
+                let block = self.tile.block(*k);
+                if place + 1 < order.len() {
+                    value = Expr::Mod { a: Box::new(value), b: Box::new(Expr::int(block)) };
+                }
+                inside.push(Stmt::Let { name: name(k), value });
+                below *= block;
+            }
+        }
+        inside.append(&mut body);
+        let (mut to, round) = (places, held.map(|held| held.round.clone()));
+        // In the last iteration some threads may have no position.
+        if let Some(held) = held
+            && held.rounds.saturating_mul(GPU.threads) > places
+        {
+            to = held.rounds.saturating_mul(GPU.threads);
+            let condition = Expr::compare(Compare::Lt, Expr::name(&counter), Expr::int(places));
+            let (likely, otherwise) = (false, Vec::new());
+            inside = vec![Stmt::If { condition, likely, body: inside, otherwise }];
+        }
+        let (from, to, kind) = (Expr::int(0), Expr::int(to), LoopKind::Thread { round });
+        Stmt::For { name: counter, from, to, step: 1, kind, body: inside }
+    }
+}
+
+impl Held {
+    fn store(&self, value: Value) -> Stmt {
+        store(&self.name, Expr::name(&self.round), value)
+    }
+
+    fn load(&self) -> Value {
+        load(&self.name, Expr::name(&self.round))
+    }
+}
+
+fn load(buffer: &str, index: Expr) -> Value {
+    Value::Load { buffer: buffer.to_owned(), index, through: None }
+}
+
+fn store(buffer: &str, index: Expr, value: Value) -> Stmt {
+    Stmt::Store { buffer: buffer.to_owned(), index, value, through: None }
+}
+
+fn comment(text: &str) -> Stmt {
+    Stmt::Comment { text: text.to_owned() }
+}

@@ -1,0 +1,207 @@
+//! Start of a tile, and guards for its positions that are elements and slots.
+
+use layoutc_algebra::expr::Expr as Algebra;
+
+use crate::ir::{Compare, Expr, Stmt};
+use crate::loops::arith::{is_multiple, product, sum};
+use crate::loops::error::PlanError;
+use crate::lower::expr::{add, literal, lower, multiply};
+use crate::lower::gpu_relayout::body::Writer;
+use crate::lower::gpu_relayout::digits::{Digit, Digits};
+use crate::lower::gpu_relayout::tiled::blocks;
+
+/// Guard on the digits inside a tile: the sum of `digit * weight` over `terms`, compared by `op` with `limit`.
+#[derive(Clone)]
+pub(crate) struct Bound {
+    pub(crate) terms: Vec<(usize, Expr)>,
+    pub(crate) op: Compare,
+    pub(crate) limit: Expr,
+    /// True if positions that violate the guard are not slots either.
+    pub(crate) of_slots: bool,
+}
+
+impl Writer<'_, '_> {
+    /// Statements that compute the start of tile `tile`, and the first value of each digit in it. Sets `places` and
+    /// `steps`.
+    pub(crate) fn starts(&mut self, tile: &str) -> Result<(Vec<Stmt>, Vec<Expr>), PlanError> {
+        let mut body = Vec::new();
+        let mut starts = vec![Expr::int(0); self.digits.list.len()];
+        let mut below = Algebra::constant(1);
+        let several = |k: &usize| self.blocks(*k).is_ok_and(|blocks| blocks.as_const() != Some(1));
+        let order: Vec<usize> = self.tile.by_to.iter().copied().filter(several).collect();
+        for (place, k) in order.iter().enumerate() {
+            let blocks = self.blocks(*k)?;
+            let mut value = Expr::name(tile);
+            if below.as_const() != Some(1) {
+                let below = lower(&below, self.scope)?;
+                value = Expr::Div { a: Box::new(value), b: Box::new(below) };
+            }
+            if place + 1 < order.len() {
+                let blocks = lower(&blocks, self.scope)?;
+                value = Expr::Mod { a: Box::new(value), b: Box::new(blocks) };
+            }
+            value = multiply(value, Expr::int(self.tile.block(*k)))?;
+            let name = self.names.get(*k).cloned().unwrap_or_default();
+            let name = self.parts.local(&format!("{name}_start"));
+            if let Some(start) = starts.get_mut(*k) {
+                *start = Expr::name(&name);
+            }
+            body.push(Stmt::Let { name, value });
+            below = product(&below, &blocks)?;
+        }
+        self.places = self.first_places(&starts, &mut body)?;
+        let strides: [fn(&Digit) -> &Algebra; 2] = [|digit| &digit.from, |digit| &digit.to];
+        for stride in strides {
+            let steps = self.digits.list.iter().map(|digit| lower(stride(digit), self.scope));
+            let steps = steps.enumerate().map(|(k, step)| Ok((k, step?)));
+            let steps = self.steps(steps.collect::<Result<_, PlanError>>()?, &mut body);
+            self.steps.push(steps);
+        }
+        Ok((body, starts))
+    }
+
+    /// Offsets of the tile's first element in the source and in the destination; appends their declarations to `body`.
+    fn first_places(&self, starts: &[Expr], body: &mut Vec<Stmt>) -> Result<Vec<Expr>, PlanError> {
+        let mut places = Vec::new();
+        let constants = [&self.digits.from, &self.digits.to];
+        for ((which, constant), name) in constants.into_iter().enumerate().zip(&self.starts) {
+            let mut value = Expr::int(0);
+            for (digit, start) in self.digits.list.iter().zip(starts) {
+                let stride = if which == 0 { &digit.from } else { &digit.to };
+                value = add(value, multiply(start.clone(), lower(stride, self.scope)?)?)?;
+            }
+            value = add(value, lower(constant, self.scope)?)?;
+            if !matches!(value, Expr::Int { .. } | Expr::Name { .. }) {
+                body.push(Stmt::Let { name: name.clone(), value });
+                value = Expr::name(name);
+            }
+            places.push(value);
+        }
+        Ok(places)
+    }
+
+    /// Number of tiles along digit `k`, rounded up.
+    fn blocks(&self, k: usize) -> Result<Algebra, PlanError> {
+        let Some(digit) = self.digits.list.get(k) else { return Ok(Algebra::constant(1)) };
+        blocks(&digit.room, self.tile.block(k), self.scope)
+    }
+
+    /// True if the last tile along digit `k` may be partial.
+    fn breaks_off(&self, k: usize, digit: &Digit) -> bool {
+        !is_multiple(&digit.room, i128::from(self.tile.block(k)), self.symbols)
+    }
+
+    /// Guards for positions of the tile that are elements. `starts`: first value of each digit; appends declarations to
+    /// `body`.
+    pub(crate) fn elements(
+        &mut self,
+        starts: &[Expr],
+        body: &mut Vec<Stmt>,
+    ) -> Result<Vec<Bound>, PlanError> {
+        let mut bounds = Vec::new();
+        let digits = self.digits;
+        for (k, digit) in digits.list.iter().enumerate() {
+            if digit.lead > 0 {
+                let (lead, name) = (literal(digit.lead)?, format!("{}_lead", digit.name));
+                let bound = Bound::new(vec![(k, Expr::int(1))], Compare::Ge, lead);
+                bounds.push(self.inside(bound, &name, starts, body)?);
+            }
+            // The end of a chain bounds its most significant digit.
+            let padded = digit.room != digit.extent;
+            if !self.ends_with_chain(digit) && (padded || self.breaks_off(k, digit)) {
+                let end = sum(&digit.extent, &Algebra::constant(digit.lead))?;
+                let (end, name) = (lower(&end, self.scope)?, format!("{}_end", digit.name));
+                let bound = Bound::new(vec![(k, Expr::int(1))], Compare::Lt, end);
+                let bound = Bound { of_slots: !padded, ..bound };
+                bounds.push(self.inside(bound, &name, starts, body)?);
+            }
+        }
+        for (c, chain) in digits.chains.iter().enumerate() {
+            let of_chain = digits.list.iter().enumerate().filter(|(_, d)| d.chain == c);
+            let Some((_, top)) = of_chain.clone().max_by_key(|(_, digit)| digit.weight) else {
+                continue;
+            };
+            let terms = of_chain.map(|(k, digit)| Ok((k, literal(digit.weight)?)));
+            let terms = terms.collect::<Result<Vec<_>, PlanError>>()?;
+            let sides = [(&chain.high, Compare::Lt, "limit"), (&chain.low, Compare::Ge, "begin")];
+            for (edge, op, what) in sides {
+                if let Some(edge) = edge {
+                    let bound = Bound::new(terms.clone(), op, lower(edge, self.scope)?);
+                    let name = format!("{}_{what}", top.name);
+                    bounds.push(self.inside(bound, &name, starts, body)?);
+                }
+            }
+        }
+        Ok(bounds)
+    }
+
+    /// True if the digit is the most significant of a chain whose elements end before its digits do.
+    fn ends_with_chain(&self, digit: &Digit) -> bool {
+        let Digits { list, chains, .. } = self.digits;
+        let ends = chains.get(digit.chain).is_some_and(|chain| chain.high.is_some());
+        // The weight of a digit of joined words may equal that of the next digit.
+        let above = |other: &Digit| {
+            other.chain == digit.chain
+                && other.weight >= digit.weight
+                && !std::ptr::eq(other, digit)
+        };
+        ends && !list.iter().any(above)
+    }
+
+    /// Guards for positions of the tile that are slots, including those of `elements` that hold for slots too.
+    pub(crate) fn slots(
+        &mut self,
+        elements: &[Bound],
+        starts: &[Expr],
+        body: &mut Vec<Stmt>,
+    ) -> Result<Vec<Bound>, PlanError> {
+        let mut bounds: Vec<Bound> = elements.iter().filter(|b| b.of_slots).cloned().collect();
+        let digits = self.digits;
+        for (k, digit) in digits.list.iter().enumerate() {
+            let known = bounds.iter().any(|bound| bound.terms == [(k, Expr::int(1))]);
+            if self.breaks_off(k, digit) && !known {
+                let (room, name) =
+                    (lower(&digit.room, self.scope)?, format!("{}_room", digit.name));
+                let bound = Bound::new(vec![(k, Expr::int(1))], Compare::Lt, room);
+                bounds.push(self.inside(bound, &name, starts, body)?);
+            }
+        }
+        if let Some(end) = &digits.end {
+            let step = |(k, digit): (usize, &Digit)| Some((k, literal(digit.to.as_const()?)));
+            let terms = digits.list.iter().enumerate().filter_map(step);
+            let terms = terms.map(|(k, step)| Ok((k, step?))).collect::<Result<_, PlanError>>()?;
+            let bound = Bound::new(terms, Compare::Lt, lower(end, self.scope)?);
+            bounds.push(self.inside(bound, "slots_end", starts, body)?);
+        }
+        Ok(bounds)
+    }
+
+    /// Guard on whole digits, rewritten for their values inside the tile: the contribution of `starts` moves to the
+    /// limit, which is declared as `name` in `body` unless it is simple.
+    fn inside(
+        &mut self,
+        bound: Bound,
+        name: &str,
+        starts: &[Expr],
+        body: &mut Vec<Stmt>,
+    ) -> Result<Bound, PlanError> {
+        let mut left = bound.limit;
+        for (k, weight) in &bound.terms {
+            let start = starts.get(*k).cloned().unwrap_or(Expr::int(0));
+            left = add(left, multiply(multiply(start, weight.clone())?, Expr::int(-1))?)?;
+        }
+        if !matches!(left, Expr::Int { .. } | Expr::Name { .. }) {
+            let name = self.parts.local(name);
+            body.push(Stmt::Let { name: name.clone(), value: left });
+            left = Expr::name(&name);
+        }
+        let terms = self.steps(bound.terms, body);
+        Ok(Bound { limit: left, terms, ..bound })
+    }
+}
+
+impl Bound {
+    fn new(terms: Vec<(usize, Expr)>, op: Compare, limit: Expr) -> Self {
+        Self { terms, op, limit, of_slots: false }
+    }
+}

@@ -1,0 +1,170 @@
+//! Arrangement of a tile in shared memory that avoids bank conflicts.
+
+use crate::lower::gpu_relayout::tile::Tile;
+use crate::machine::GPU;
+
+/// Tile in shared memory: order of the destination, with padding between rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Staging {
+    /// Stride of each digit, in elements.
+    pub(crate) strides: Vec<i64>,
+    /// Size of the tile, in elements, padding included.
+    pub(crate) elements: i64,
+    /// Padding after each row, in elements.
+    pub(crate) padding: i64,
+    /// Number of extra shared-memory accesses due to bank conflicts, in one write and one read of the tile by the first
+    /// `GPU.sampled_threads` threads.
+    conflicts: i64,
+}
+
+/// Arrangement of the tile with the fewest bank conflicts; among equals, the smallest.
+pub(crate) fn stage(tile: &Tile, element_bytes: i64) -> Staging {
+    let order = tile.inside(&tile.by_to);
+    // Rows that end at the source's fastest digit are tried first.
+    let fastest = tile.inside(&tile.by_from).first().copied();
+    let first = order.iter().position(|k| Some(*k) == fastest).unwrap_or(0);
+    let rows = [first].into_iter().chain((1..order.len()).filter(|row| *row != first));
+    let rows = rows.filter(|row| *row > 0);
+    let mut best = arrange(tile, &order, (0, 0), element_bytes);
+    for (row, padding) in rows.flat_map(|row| (1..=GPU.row_padding).map(move |pad| (row, pad))) {
+        if best.conflicts == 0 {
+            break;
+        }
+        let other = arrange(tile, &order, (row, padding), element_bytes);
+        let fits = other.elements * element_bytes <= GPU.staged_tile_bytes;
+        if fits && (other.conflicts, other.elements) < (best.conflicts, best.elements) {
+            best = other;
+        }
+    }
+    best
+}
+
+/// Arrangement of the tile with `padding` elements after each row; a row consists of the digits before position `row`
+/// of `order`. `row` 0 stands for no padding.
+fn arrange(
+    tile: &Tile,
+    order: &[usize],
+    (row, padding): (usize, i64),
+    element_bytes: i64,
+) -> Staging {
+    let mut strides = vec![0; tile.blocks.len()];
+    let mut stride = 1;
+    for (place, digit) in order.iter().enumerate() {
+        if place > 0 && place == row {
+            stride += padding;
+        }
+        if let Some(own) = strides.get_mut(*digit) {
+            *own = stride;
+        }
+        stride *= tile.block(*digit);
+    }
+    let last = tile.blocks.iter().zip(&strides).map(|(block, stride)| (block - 1) * stride);
+    let elements = last.sum::<i64>() + 1;
+    let sides = [&tile.by_from, &tile.by_to];
+    let conflicts = sides.into_iter().map(|side| conflicts(tile, side, &strides, element_bytes));
+    Staging { conflicts: conflicts.sum(), strides, elements, padding }
+}
+
+/// Number of extra shared-memory accesses if threads access consecutive positions of the tile along `order`: for each
+/// set of threads served at once, the maximum number of different words in one bank, minus 1.
+///
+/// Source: CUDA C++ Programming Guide, shared memory: 32 banks of successive 32-bit words; accesses of 8 bytes are
+/// served by halves of a warp, of 16 bytes by quarters.
+fn conflicts(tile: &Tile, order: &[usize], strides: &[i64], element_bytes: i64) -> i64 {
+    // Width of one access, in bytes: elements of 12 bytes are read as words of 4.
+    let access = (element_bytes & element_bytes.wrapping_neg()).min(GPU.access_bytes);
+    let words = (access / GPU.bank_bytes).max(1);
+    let together = GPU.banks / words;
+    let mut places = Places::new(tile, order, strides);
+    let mut found = 0;
+    let mut left = tile.places(order).min(GPU.sampled_threads);
+    while left > 0 {
+        let items = together.min(left);
+        let mut touched: Vec<i64> = Vec::with_capacity(32);
+        for _ in 0..items {
+            let word = places.next() * element_bytes / GPU.bank_bytes;
+            touched.extend(word..word + words);
+        }
+        left -= items;
+        touched.sort_unstable();
+        touched.dedup();
+        let mut busy = [0_i64; 32];
+        for word in touched {
+            if let Some(bank) = usize::try_from(word % GPU.banks).ok().and_then(|b| busy.get_mut(b))
+            {
+                *bank += 1;
+            }
+        }
+        found += busy.iter().max().map_or(0, |most| most - 1);
+    }
+    found
+}
+
+/// Iterator over the offsets in shared memory along an order of digits.
+struct Places {
+    /// Current value, extent and stride of each digit, fastest first.
+    digits: Vec<(i64, i64, i64)>,
+    place: i64,
+}
+
+impl Places {
+    fn new(tile: &Tile, order: &[usize], strides: &[i64]) -> Self {
+        let digit = |k: &usize| (0, tile.block(*k), strides.get(*k).copied().unwrap_or(0));
+        Self { digits: order.iter().map(digit).collect(), place: 0 }
+    }
+
+    fn next(&mut self) -> i64 {
+        let here = self.place;
+        for (value, extent, stride) in &mut self.digits {
+            if *value + 1 < *extent {
+                *value += 1;
+                self.place += *stride;
+                break;
+            }
+            self.place -= *value * *stride;
+            *value = 0;
+        }
+        here
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tile of `rows` by `columns`, column-major in the source and row-major in the destination.
+    fn turned(rows: i64, columns: i64) -> Tile {
+        Tile {
+            blocks: vec![rows, columns],
+            by_from: vec![0, 1],
+            by_to: vec![1, 0],
+            staged: true,
+            turn: None,
+        }
+    }
+
+    #[test]
+    fn rows_are_padded_until_no_bank_conflict_is_left() {
+        let found = |rows, columns, bytes| {
+            let staging = stage(&turned(rows, columns), bytes);
+            (staging.padding, staging.conflicts)
+        };
+        assert_eq!(found(32, 32, 4), (1, 0));
+        assert_eq!(found(64, 64, 2), (2, 0));
+        assert_eq!(found(64, 64, 1), (4, 0));
+        assert_eq!(found(32, 32, 8), (1, 0));
+        assert_eq!(found(16, 32, 16), (1, 0));
+        // Rows of an odd number of words have no conflicts without padding.
+        assert_eq!(found(32, 33, 4), (0, 0));
+    }
+
+    #[test]
+    fn unpadded_rows_serialize_bank_accesses() {
+        let tile = turned(32, 32);
+        // The 512 sampled threads access 16 columns, each with 31 conflicts.
+        assert_eq!(conflicts(&tile, &tile.by_from, &[32, 1], 4), 16 * 31);
+        assert_eq!(conflicts(&tile, &tile.by_to, &[32, 1], 4), 0);
+        // Accesses to two elements of 2 bytes in the same word do not conflict.
+        assert_eq!(conflicts(&turned(1, 64), &[1], &[0, 1], 2), 0);
+    }
+}

@@ -1,0 +1,294 @@
+//! Kernels whose thread blocks copy tiles: read in the order of the source, written in the order of the destination.
+
+use layoutc_algebra::expr::{BinOp, Expr as Algebra};
+
+use crate::ir::{Expr, Stmt};
+use crate::loops::arith::{ceil_div, fold, product, sum};
+use crate::loops::error::PlanError;
+use crate::loops::relayout::address_map::both_sides;
+use crate::loops::relayout::digits::{Transfer, transfer};
+use crate::loops::relayout::fuse::merge;
+use crate::lower::expr::{Scope, lower, multiply, range};
+use crate::lower::gpu_relayout::body::{Block, Held, Writer};
+use crate::lower::gpu_relayout::digits::{Digits, quotient};
+use crate::lower::gpu_relayout::item::kernel;
+use crate::lower::gpu_relayout::staging::stage;
+use crate::lower::gpu_relayout::tile::Tile;
+use crate::lower::gpu_relayout::turn::{Turn, turned};
+use crate::lower::gpu_relayout::{Home, Items, Kernel, Move, Unaligned, wide};
+use crate::lower::relayout::function;
+use crate::lower::relayout::function::Parts;
+use crate::lower::relayout::padding::{fill_bits, fill_constant};
+use crate::machine::GPU;
+
+/// True if each thread block copies exactly one tile: a constant number of tiles, at most `GPU.relayout_blocks`.
+pub(crate) fn is_one_each(tiles: &Expr) -> bool {
+    matches!(tiles, Expr::Int { value } if *value <= GPU.relayout_blocks)
+}
+
+/// Widths of the kernel's accesses.
+#[derive(Clone, Copy)]
+struct Words {
+    /// Size of an element, in bytes.
+    bytes: i64,
+    /// Number of elements of a word of the source and of a word of the destination.
+    together: [i64; 2],
+    /// Transpose tile between the two words; `None` if the words are copied unchanged.
+    turn: Option<Turn>,
+}
+
+impl Words {
+    /// Sizes of a word of the source and of a word of the destination, in bytes.
+    fn word_bytes(self) -> [i64; 2] {
+        self.together.map(|together| together.saturating_mul(self.bytes))
+    }
+
+    /// Size of a position of the tile, and of the smaller word, in bytes.
+    fn sizes(self) -> [i64; 2] {
+        let [read, written] = self.word_bytes();
+        let rows = self.turn.map_or(1, |turn| turn.rows);
+        [read.saturating_mul(rows), read.min(written)]
+    }
+}
+
+impl Move<'_, '_> {
+    /// Kernels that copy tiles, in launch order; `None` if source or destination is an image, has packed elements or
+    /// has no digits, or if offsets may exceed 32 bits although the counts of elements and slots fit.
+    pub(crate) fn tiles(&self, fill_name: &str) -> Result<Option<Vec<Kernel>>, PlanError> {
+        let (from, to) = (self.from.context(), self.to.context());
+        let images = self.from.image()?.is_some() || self.to.image()?.is_some();
+        if images || self.from.is_packed() || self.to.is_packed() {
+            return Ok(None);
+        }
+        let Some(transfer) = self.transfer()? else {
+            return Ok(None);
+        };
+        let symbols = to.layout.symbols();
+        let scope = |var| to.symbol(var).or_else(|| from.symbol(var));
+        let digits = Digits::new(&merge(&transfer, symbols)?, symbols);
+        let fills = matches!(self.to, Home::Layout(context) if context.fills());
+        let over_slots =
+            if fills { digits.over_slots(&self.to.slots()?, symbols, &scope)? } else { None };
+        let first = if fills && over_slots.is_none() { Some(self.fill(fill_name)?) } else { None };
+        let fill = over_slots.as_ref().map(|_| fill_bits(to)).transpose()?;
+        let digits = over_slots.unwrap_or(digits);
+        let counts = [from.layout.physical_elements(), to.layout.physical_elements()];
+        if !digits.stay_near(counts, &scope)? {
+            return Ok(None);
+        }
+        let bytes = i64::from(self.to.dtype().element_bits() / 8);
+        let digits = digits.without_units();
+        let single = Words { bytes, together: [1, 1], turn: None };
+        let plain = self.tile_kernel(&digits, single, fill)?;
+        // Elements are cast one at a time.
+        let kernel = match (self.parts.cast, self.words(&digits, bytes, fill.is_some())?) {
+            (None, Some((digits, words))) => {
+                let [read, written] = words.word_bytes();
+                let (alignment_bytes, plain) = (read.max(written), Box::new(plain));
+                let kernel = self.tile_kernel(&digits, words, fill)?;
+                Kernel { unaligned: Some(Unaligned { alignment_bytes, plain }), ..kernel }
+            }
+            _ => plain,
+        };
+        Ok(Some(first.into_iter().chain([kernel]).collect()))
+    }
+
+    /// Digits with elements joined to words, and the words; `None` if only single elements can be accessed. `bytes`:
+    /// size of an element; `fills`: true if padding is filled.
+    fn words(
+        &self,
+        digits: &Digits,
+        bytes: i64,
+        fills: bool,
+    ) -> Result<Option<(Digits, Words)>, PlanError> {
+        let symbols = self.to.context().layout.symbols();
+        let wide = wide::widen(digits, bytes, symbols)?.map(|(d, n)| (d.without_units(), n));
+        let together = wide.as_ref().map_or(1, |wide| wide.1);
+        let source = quotient(&self.from.slots()?, i128::from(together), symbols)?;
+        let digits = wide.as_ref().map_or(digits, |wide| &wide.0);
+        if Tile::new(digits, [bytes * together; 2], None, symbols).staged
+            && let Some((digits, turn)) = turned(digits, bytes * together, fills, &source, symbols)?
+        {
+            let words = [turn.columns, turn.rows].map(|word| word * together);
+            return Ok(Some((digits, Words { bytes, together: words, turn: Some(turn) })));
+        }
+        Ok(wide.map(|(digits, _)| (digits, Words { bytes, together: [together; 2], turn: None })))
+    }
+
+    /// Common refinement of source and destination; `None` if either is not a sum of digits or the digits do not divide
+    /// each other.
+    fn transfer(&self) -> Result<Option<Transfer>, PlanError> {
+        let layout = self.to.context().layout;
+        let sides = match (self.from, self.to) {
+            (Home::Layout(from), Home::Layout(to)) => {
+                both_sides(from.layout, to.layout, self.axes)?
+            }
+            (Home::Dense(_), _) => {
+                function::sides(layout)?.map(|sides| (sides.logical, sides.physical))
+            }
+            (_, Home::Dense(_)) => {
+                function::sides(layout)?.map(|sides| (sides.physical, sides.logical))
+            }
+        };
+        let Some((from, to)) = sides else { return Ok(None) };
+        Ok(transfer(&from, &to, layout.logical(), layout.symbols())?)
+    }
+
+    /// Kernel over `digits` with accesses of `words`. With the bits of a fill value, slots without an element get that
+    /// value.
+    fn tile_kernel(
+        &self,
+        digits: &Digits,
+        words: Words,
+        fill: Option<u64>,
+    ) -> Result<Kernel, PlanError> {
+        let (from, to) = (self.from.context(), self.to.context());
+        let symbols = to.layout.symbols();
+        let scope = |var| to.symbol(var).or_else(|| from.symbol(var));
+        let tile = Tile::new(digits, words.sizes(), words.turn, symbols);
+        let (tiles, items) = tiles(digits, &tile, &scope)?;
+        let mut parts = self.parts.clone();
+        let elements = words.together.map(|word| self.element(word, words, fill.unwrap_or(0)));
+        let starts = [0, 1].map(|which| {
+            let name = format!("{}_start", parts.buffer_name(which));
+            parts.local(&name)
+        });
+        let mut body = Vec::new();
+        let buffers = seen(&mut parts, &elements, words, &mut body);
+        let fill = match fill {
+            Some(bits) => {
+                // Transpose tiles get their fill value as they are read.
+                let [element, _] = &elements;
+                let name = parts.fill_name();
+                body.push(self.fill_element(&name, element, words, bits)?);
+                Some(name)
+            }
+            None => None,
+        };
+        let [tile_name, item] = ["tile", "item"].map(|name| parts.local(name));
+        let [_, word_bytes] = words.word_bytes();
+        let staging = tile.staged.then(|| stage(&tile, word_bytes));
+        let staged = staging.map(|staging| (parts.local("staged"), staging));
+        let [read, written] = [&tile.by_from, &tile.by_to].map(|order| tile.rounds(order));
+        // Transposed words that are not staged are written without another array.
+        let written = written.filter(|_| tile.staged || words.turn.is_none());
+        let [held, round] = ["held", "round"].map(|name| parts.local(name));
+        let block = words.turn.map(|turn| {
+            let bits = words.bytes.saturating_mul(8 * words.together[0]).div_euclid(turn.columns);
+            let (element, turned) = (format!("u{bits}"), parts.local("turned"));
+            Block { turn, element, held: held.clone(), turned }
+        });
+        let out = block.as_ref().map_or(&held, |block| &block.turned);
+        let held = [(read, &held), (written, out)].map(|(rounds, name)| {
+            rounds.map(|rounds| Held { name: name.clone(), round: round.clone(), rounds })
+        });
+        let names = digits.list.iter().map(|digit| parts.local(&digit.name)).collect();
+        let mut writer = Writer {
+            digits,
+            tile: &tile,
+            symbols,
+            scope: &scope,
+            parts: &mut parts,
+            names,
+            item,
+            buffers,
+            elements,
+            starts,
+            places: Vec::new(),
+            steps: Vec::new(),
+            held,
+            block,
+            staged,
+            fill,
+        };
+        body.extend(writer.kernel(&tile_name, tiles)?);
+        let mut kernel = kernel(parts, body, vec![items]);
+        kernel.group = Some(GPU.threads);
+        Ok(kernel)
+    }
+
+    /// Type of a word of `together` elements, in manifest notation.
+    fn element(&self, together: i64, words: Words, fill: u64) -> String {
+        let dtype = self.to.dtype();
+        match (together, words.turn) {
+            (1, None) => dtype.to_string(),
+            _ => wide::element(dtype, together, fill),
+        }
+    }
+
+    /// Declaration of the constant `name` for padding, of type `element`.
+    fn fill_element(
+        &self,
+        name: &str,
+        element: &str,
+        words: Words,
+        bits: u64,
+    ) -> Result<Stmt, PlanError> {
+        let context = self.to.context();
+        if words.together == [1, 1] {
+            return fill_constant(context, name);
+        }
+        Ok(wide::fill_constant(context.tensor.dtype, name, element, bits))
+    }
+}
+
+/// Number of tiles, and the threads of the launch.
+fn tiles(digits: &Digits, tile: &Tile, scope: &Scope<'_>) -> Result<(Expr, Items), PlanError> {
+    let mut tiles = Algebra::constant(1);
+    for (k, digit) in digits.list.iter().enumerate() {
+        tiles = product(&tiles, &blocks(&digit.room, tile.block(k), scope)?)?;
+    }
+    let may_be_none = range(&tiles, scope).low.is_none_or(|low| low <= 0);
+    let tiles = lower(&tiles, scope)?;
+    let groups = tiles.clone().min(Expr::int(GPU.relayout_blocks));
+    let items = Items { count: multiply(groups, Expr::int(GPU.threads))?, may_be_none };
+    Ok((tiles, items))
+}
+
+/// Names of both buffers for accesses of `words`, whose types are `elements`. For words of several elements appends a
+/// comment and the declarations of aliases to `body`.
+fn seen(
+    parts: &mut Parts<'_>,
+    elements: &[String; 2],
+    words: Words,
+    body: &mut Vec<Stmt>,
+) -> [String; 2] {
+    let [read, written] = words.together;
+    let text = match words.turn {
+        None if written == 1 => return [0, 1].map(|which| parts.buffer_name(which)),
+        None => format!("{written} elements are moved as one."),
+        Some(_) => {
+            let blocks = format!("Each item turns blocks of {written} by {read} elements");
+            format!("{blocks}: it reads {} at once, and writes {}.", told(read), told(written))
+        }
+    };
+    body.push(Stmt::Comment { text });
+    let mut each = elements.iter();
+    [0, 1].map(|which| {
+        let buffer = parts.buffer_name(which);
+        let name = parts.local(&format!("{buffer}_wide"));
+        let (element, written) = (each.next().cloned().unwrap_or_default(), which == 1);
+        body.push(Stmt::Alias { name: name.clone(), buffer, element, written });
+        name
+    })
+}
+
+fn told(elements: i64) -> String {
+    match elements {
+        1 => "one".to_owned(),
+        _ => elements.to_string(),
+    }
+}
+
+/// `ceil(room / size)`, in a form whose intermediate values fit 32 bits if `room` does.
+pub(crate) fn blocks(room: &Algebra, size: i64, scope: &Scope<'_>) -> Result<Algebra, PlanError> {
+    let size = i128::from(size);
+    let most = i128::from(i32::MAX);
+    let near = |high: i128| high <= most && high.saturating_add(size) > most;
+    if size == 1 || room.as_const().is_some() || !range(room, scope).high.is_some_and(near) {
+        return Ok(ceil_div(room, size)?);
+    }
+    let (one, size) = (Algebra::constant(1), Algebra::constant(size));
+    let rest = fold(BinOp::Min, &fold(BinOp::Mod, room, &size)?, &one)?;
+    Ok(sum(&fold(BinOp::FloorDiv, room, &size)?, &rest)?)
+}

@@ -1,0 +1,135 @@
+//! Joins contiguous runs of 2 to 16 bytes to one word if they are aligned in source and destination.
+
+use layoutc_algebra::expr::Expr as Algebra;
+use layoutc_algebra::symbol::Symbol;
+
+use crate::base::dtype::{Dtype, Scalar};
+use crate::ir::{Spelling, Stmt};
+use crate::loops::arith::is_multiple;
+use crate::loops::error::PlanError;
+use crate::lower::gpu_relayout::digits::{Digit, Digits};
+use crate::machine::GPU;
+
+/// Digits with the most elements joined to one word, and the number of elements of a word. `None` if no digit is
+/// contiguous on both sides, or no word of several elements is possible.
+pub(crate) fn widen(
+    digits: &Digits,
+    element_bytes: i64,
+    symbols: &[Symbol],
+) -> Result<Option<(Digits, i64)>, PlanError> {
+    let is_run = |digit: &Digit| [&digit.from, &digit.to].iter().all(|s| s.as_const() == Some(1));
+    let run = digits.list.iter().position(|d| is_run(d) && d.room.as_const() != Some(1));
+    let Some(run) = run else { return Ok(None) };
+    let mut together = GPU.access_bytes.checked_div(element_bytes).unwrap_or(1);
+    if element_bytes.count_ones() != 1 {
+        return Ok(None);
+    }
+    while together > 1 {
+        let word = i128::from(together);
+        if holds(digits, run, word, &[Side::From, Side::To], symbols) {
+            return Ok(Some((digits.by_words([run; 2], [word; 2], symbols)?, together)));
+        }
+        together /= 2;
+    }
+    Ok(None)
+}
+
+/// Source or destination of a relayout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    From,
+    To,
+}
+
+impl Side {
+    fn stride(self, digit: &Digit) -> &Algebra {
+        match self {
+            Self::From => &digit.from,
+            Self::To => &digit.to,
+        }
+    }
+
+    /// Offset if every digit is 0, in elements.
+    fn constant(self, digits: &Digits) -> &Algebra {
+        match self {
+            Self::From => &digits.from,
+            Self::To => &digits.to,
+        }
+    }
+}
+
+/// True if words of `together` values of digit `run`, which is contiguous on `sides`, are aligned there and are all
+/// elements or all padding.
+pub(crate) fn holds(
+    digits: &Digits,
+    run: usize,
+    together: i128,
+    sides: &[Side],
+    symbols: &[Symbol],
+) -> bool {
+    lies_right(digits, run, together, sides, symbols) && is_whole(digits, run, together, symbols)
+}
+
+/// True if words of `together` values of digit `run`, which is contiguous on `sides`, are aligned there.
+pub(crate) fn lies_right(
+    digits: &Digits,
+    run: usize,
+    together: i128,
+    sides: &[Side],
+    symbols: &[Symbol],
+) -> bool {
+    let multiple = |expr: &Algebra| is_multiple(expr, together, symbols);
+    let Some(own) = digits.list.get(run) else { return false };
+    let mut others = digits.list.iter().filter(|other| !std::ptr::eq(*other, own));
+    others.all(|other| sides.iter().all(|side| multiple(side.stride(other))))
+        && own.lead.checked_rem(together) == Some(0)
+        && digits.end.iter().all(multiple)
+        && [&own.extent, &own.room].into_iter().all(multiple)
+        && sides.iter().all(|side| multiple(side.constant(digits)))
+}
+
+/// True if each group of `together` values of digit `run` is all elements or all padding.
+fn is_whole(digits: &Digits, run: usize, together: i128, symbols: &[Symbol]) -> bool {
+    let Some(own) = digits.list.get(run) else { return false };
+    let weight = own.weight.saturating_mul(together);
+    let chain = digits.chains.get(own.chain);
+    let bounds = chain.into_iter().flat_map(|chain| chain.low.iter().chain(&chain.high));
+    let mut bounds = bounds.peekable();
+    let others = digits.list.iter().filter(|other| !std::ptr::eq(*other, own));
+    let mut of_chain = others.filter(|other| other.chain == own.chain);
+    bounds.peek().is_none()
+        || bounds.all(|bound| is_multiple(bound, weight, symbols))
+            && of_chain.all(|other| other.weight.checked_rem(weight) == Some(0))
+}
+
+/// Type of a word of `together` elements, in manifest notation: an unsigned integer of 1, 2 or 4 bytes, or a vector of
+/// 32-bit integers, of 64-bit ones if the fill value does not repeat every 4 bytes.
+pub(crate) fn element(dtype: Dtype, together: i64, fill: u64) -> String {
+    let bytes = i64::from(dtype.element_bits() / 8) * together;
+    let pattern = pattern(dtype, fill);
+    if bytes <= 4 || pattern >> 32 == pattern & 0xFFFF_FFFF {
+        return Dtype::integers(bytes).to_string();
+    }
+    Dtype { scalar: Scalar::U64, lanes: u32::try_from(bytes / 8).unwrap_or(1) }.to_string()
+}
+
+/// Declaration of the constant `name` of type `element` with the fill value `fill` in every element.
+pub(crate) fn fill_constant(dtype: Dtype, name: &str, element: &str, fill: u64) -> Stmt {
+    let bits = Dtype::of_plan(element).map_or(64, Dtype::scalar_bits);
+    let value = pattern(dtype, fill) & (u64::MAX >> 64_u32.saturating_sub(bits).min(63));
+    let digits = usize::try_from(bits.div_ceil(4)).unwrap_or(16);
+    let (name, element) = (name.to_owned(), element.to_owned());
+    let (bits, spelling) = (format!("{value:0digits$x}"), Spelling::Bits);
+    Stmt::LetElement { name, element, bits, spelling }
+}
+
+/// Eight bytes of elements whose scalars have the bits `fill`, first element in the low bits. The imaginary part of
+/// complex numbers is 0.
+fn pattern(dtype: Dtype, fill: u64) -> u64 {
+    match dtype.scalar_bits() {
+        64.. => fill,
+        bits => (0..64)
+            .step_by(usize::try_from(bits.max(8)).unwrap_or(64))
+            .fold(0, |all, at| all | fill << at),
+    }
+}

@@ -1,0 +1,460 @@
+//! Statement as a kernel for thread blocks: the threads of a block copy tiles into shared memory, and execute one
+//! iteration of the outer loops together.
+
+use layoutc_algebra::expr::{Expr as Algebra, ExprComparison};
+
+use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Storage, Update, Value};
+use crate::loops::arith::product;
+use crate::loops::bounds::LoopBounds;
+use crate::loops::error::PlanError;
+use crate::loops::order::MOST_AT_ONCE;
+use crate::lower::expr::{add, lower, multiply, range};
+use crate::lower::gpu_relayout::Items;
+use crate::lower::kernel::copy::{StagingCopy, Way, Which};
+use crate::lower::kernel::grid::Grid;
+use crate::lower::kernel::nest::{LoopState, Nest, Phase};
+use crate::lower::kernel::value::condition;
+use crate::machine::GPU;
+
+/// Distribution of a statement's loops over thread blocks and threads.
+struct BlockMapping {
+    /// Loops whose iterations are distributed over thread blocks, outermost first.
+    outer: Vec<usize>,
+    /// Loops whose iterations are distributed over the threads of a thread block.
+    items: Vec<usize>,
+    /// Reduced loops, which every thread executes in full.
+    reduced: Vec<usize>,
+    /// Number of iterations that are distributed over the threads: the product of the trip counts of `items`.
+    rounds: i64,
+    /// Assignment of iterations to threads in a reduction. If `None`, each thread executes every n-th iteration, n
+    /// being the number of threads.
+    grid: Option<Grid>,
+    /// Name of the variable of the thread loop, and of the counter of iterations that a thread has completed.
+    round: String,
+    done: String,
+}
+
+impl Nest<'_> {
+    /// Body of the kernel, and the number of its threads over all thread blocks.
+    ///
+    /// # Errors
+    /// [`PlanError::Choice`] if the number of iterations to distribute over threads is not constant or exceeds
+    /// [`MOST_AT_ONCE`], if a thread block would use only a part of a tile, or if offsets exceed 32 bits.
+    pub(crate) fn write_group(mut self) -> Result<(Vec<Stmt>, Items), PlanError> {
+        let shares = self.shares()?;
+        let mut count = Algebra::constant(1);
+        for number in &shares.outer {
+            if let Some(found) = self.domain.loops.get(*number) {
+                count = product(&count, &found.extent)?;
+            }
+        }
+        let may_be_none = range(&count, self.symbol).low.is_none_or(|low| low <= 0);
+        let count = lower(&count, self.symbol)?;
+        let groups = count.clone().min(Expr::int(GPU.kernel_blocks));
+        let items = Items { count: multiply(groups, Expr::int(GPU.threads))?, may_be_none };
+        let mut body = Vec::new();
+        for staged in &self.staged {
+            let halves = if staged.has_halves { 2 } else { 1 };
+            let (name, element) = (staged.part.name.clone(), staged.part.tensor.dtype.to_string());
+            let elements = staged.elements().max(1).saturating_mul(halves);
+            let storage = Storage::Shared;
+            body.push(Stmt::Allocate { name, element, elements, storage });
+        }
+        let group = self.namer.name("group");
+        let mut inside = self.rounds_of(&group, &shares.outer)?;
+        let mut at = self.start()?;
+        for number in &shares.outer {
+            at.open.push(*number);
+            inside.extend(self.advance(*number, &mut at, Phase::Whole, false)?);
+        }
+        inside.extend(self.group_round(&shares, &at)?);
+        let (name, from, to) = (group, Expr::int(0), count);
+        let kind = LoopKind::GridStride;
+        body.push(Stmt::For { name, from, to, step: 1, kind, body: inside });
+        Ok((body, items))
+    }
+
+    /// Distributes the loops. Those up to the innermost cache outside the reduction, or all before the first reduced
+    /// loop if there is no such cache, go to thread blocks; the rest of the loops that are not reduced go to threads.
+    fn shares(&mut self) -> Result<BlockMapping, PlanError> {
+        let first = self.order.first_reduced;
+        let places = self
+            .staged
+            .iter()
+            .filter_map(|staged| self.order.loops.iter().position(|number| *number == staged.at));
+        let last = places.filter(|place| *place < first).max();
+        let cut = last.map_or(first, |place| place.saturating_add(1));
+        self.are_of_one_group(last, cut)?;
+        let (outer, inner) = self.order.loops.split_at(cut);
+        let (outer, inner) = (outer.to_vec(), inner.to_vec());
+        let (reduced, items): (Vec<usize>, Vec<usize>) =
+            inner.into_iter().partition(|number| self.domain.is_reduced(*number));
+        let rounds = items.iter().map(|number| self.domain.trip_count(*number));
+        let rounds = rounds.product::<Option<i128>>().filter(|rounds| *rounds <= MOST_AT_ONCE);
+        let Some(rounds) = rounds.and_then(|rounds| i64::try_from(rounds).ok()) else {
+            let at = self.statement.caches.first().map(|cache| &cache.at);
+            let place = at.map_or(&self.statement.place, |at| &at.place).clone();
+            return Err(PlanError::Choice {
+                message: format!(
+                    "the items of a work group share at most {MOST_AT_ONCE} rounds of the inner loops"
+                ),
+                help: "tile the loops: `tile i j by=\"16 16\"`".into(),
+                place,
+            });
+        };
+        let (round, done) = (self.namer.name("element"), self.namer.name("round"));
+        let grid = if reduced.is_empty() { None } else { self.grid(&items) };
+        Ok(BlockMapping { outer, items, reduced, rounds, grid, round, done })
+    }
+
+    /// Rejects caches of whose tile a thread block would use only a part: written tiles of loops other than `last`, the
+    /// innermost with a cache outside the reduction, and tiles inside the reduction if threads share loops outside it.
+    fn are_of_one_group(&self, last: Option<usize>, cut: usize) -> Result<(), PlanError> {
+        let first = self.order.first_reduced;
+        for staged in &self.staged {
+            let place = self.order.loops.iter().position(|number| *number == staged.at);
+            let is_near = place.is_some_and(|place| place < first);
+            let is_part = is_near && staged.is_written && place != last;
+            if is_part || (!is_near && cut < first) {
+                let at = &staged.cache.at;
+                let name = self
+                    .domain
+                    .loops
+                    .get(*self.order.loops.get(cut.saturating_sub(1)).unwrap_or(&0));
+                let name = name.map_or("", |found| found.name.as_str());
+                return Err(PlanError::Choice {
+                    message: format!(
+                        "a work group does one round of `{name}`, and a part of the block of `{}`",
+                        at.value
+                    ),
+                    help: "use all blocks inside the same loop, or tile the loops between them"
+                        .to_owned(),
+                    place: at.place.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Statements of a thread block for one iteration of the outer loops.
+    fn group_round(
+        &mut self,
+        shares: &BlockMapping,
+        at: &LoopState,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let mut body = Vec::new();
+        let outside = |nest: &Self, reduced: bool| -> Vec<usize> {
+            let is_it = |k: &usize| {
+                nest.staged.get(*k).is_some_and(|one| shares.reduced.contains(&one.at) == reduced)
+            };
+            (0..nest.staged.len()).filter(is_it).collect()
+        };
+        let near = outside(self, false);
+        let mut is_copied = false;
+        for k in &near {
+            let is_read = self.staged.get(*k).is_some_and(|staged| !staged.is_written);
+            if is_read || self.accumulates_into_output {
+                body.extend(self.copied_by_items(*k, Which::Own, Way::In)?);
+                is_copied = true;
+            }
+        }
+        if is_copied {
+            body.push(Primitive::Barrier.into());
+        }
+        // Conditions on reduced loops restrict values, not the elements to store.
+        let is_element = |condition: &&ExprComparison| {
+            !self.mentioned(condition).iter().any(|number| shares.reduced.contains(number))
+        };
+        let written: Vec<ExprComparison> =
+            self.store_guards.iter().filter(is_element).cloned().collect();
+        let store = if shares.reduced.is_empty() {
+            let value = self.innermost(&self.at_item(shares, at)?, Phase::Whole)?;
+            self.shared(shares, &written, value)?
+        } else {
+            let element = self.statement.accumulator.element().to_string();
+            let elements = shares.rounds.saturating_add(GPU.threads - 1).div_euclid(GPU.threads);
+            let name = self.accumulator.clone();
+            let elements = elements.max(1);
+            body.push(Stmt::Allocate { name, element, elements, storage: Storage::Private });
+            let value = self.first(&self.at_item(shares, at)?)?;
+            let set = |value| self.gather(self.held_by(shares), Update::Set, value);
+            let mut first = vec![set(value)];
+            if self.accumulates_into_output && !written.is_empty() {
+                let otherwise = crate::lower::kernel::reduction::identity(
+                    self.statement.op,
+                    self.statement.accumulator,
+                );
+                let otherwise = vec![set(otherwise)];
+                let condition = condition(&written, &|var| self.scope(var))?;
+                first = vec![Stmt::If { condition, likely: true, body: first, otherwise }];
+            }
+            if self.accumulates_into_output {
+                body.push(self.share(shares, first)?);
+            } else {
+                // Unrolled: an array is kept in registers only if all its indices are constant.
+                let (name, from, to) = (shares.done.clone(), Expr::int(0), Expr::int(elements));
+                let kind = LoopKind::Unrolled(elements);
+                body.push(Stmt::For { name, from, to, step: 1, kind, body: first });
+            }
+            let reduced = shares.reduced.clone();
+            body.extend(self.reduced_by_items(shares, &reduced, at)?);
+            let store = self.store(&self.at_item(shares, at)?, self.held_by(shares))?;
+            self.shared(shares, &written, store)?
+        };
+        body.push(store);
+        let out: Vec<usize> = near
+            .iter()
+            .copied()
+            .filter(|k| self.staged.get(*k).is_some_and(|one| one.is_written))
+            .collect();
+        if !out.is_empty() {
+            body.push(Primitive::Barrier.into());
+        }
+        for k in &out {
+            body.extend(self.copied_by_items(*k, Which::Own, Way::Out)?);
+        }
+        if !near.is_empty() {
+            // The next iteration of the thread block overwrites the same tiles.
+            body.push(Primitive::Barrier.into());
+        }
+        Ok(body)
+    }
+
+    /// Reduced loops `rest`, executed by every thread, with the thread loop that updates the accumulators innermost.
+    fn reduced_by_items(
+        &mut self,
+        shares: &BlockMapping,
+        rest: &[usize],
+        at: &LoopState,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let Some((number, rest)) = rest.split_first() else {
+            let mut conditions = self.guards_of_update();
+            conditions.extend(self.update_guards.iter().cloned());
+            conditions.retain(|condition| !at.proven.contains(condition));
+            let (mut body, value) = self.update_value(&self.at_item(shares, at)?)?;
+            let how = crate::lower::kernel::reduction::how(self.statement.op);
+            let into = self.held_by(shares);
+            body.push(self.gather(into, how, value));
+            return Ok(vec![self.shared(shares, &conditions, body)?]);
+        };
+        let number = *number;
+        let extent = match self.domain.loops.get(number) {
+            Some(found) => self.lower(&found.extent.clone())?,
+            None => Expr::int(0),
+        };
+        let (mut all, mut ends, mut inner) =
+            (Vec::new(), [Expr::int(0), extent.clone()], at.clone());
+        let is_double = |staged: &crate::lower::kernel::staging::StagingBuffer<'_>| {
+            staged.at == number && staged.has_halves
+        };
+        if !self.staged.iter().any(is_double) {
+            let conditions: Vec<ExprComparison> =
+                self.store_guards.iter().chain(&self.update_guards).cloned().collect();
+            let own = self.guards_resolved_by(number, at, &conditions);
+            let bounds = LoopBounds::of(number, &own, &self.domain)?;
+            if bounds.residual_guards.is_empty() {
+                let (lets, found) = self.ends(number, &bounds)?;
+                all.extend(lets);
+                ends = found;
+                inner.proven.extend(own);
+            }
+        }
+        inner.open.push(number);
+        self.enter_halves(number, &mut inner)?;
+        let lets = self.advance(number, &mut inner, Phase::Update, false)?;
+        let own = self.blocks_at(number);
+        let (doubles, singles): (Vec<usize>, Vec<usize>) = own
+            .iter()
+            .copied()
+            .partition(|k| self.staged.get(*k).is_some_and(|staged| staged.has_halves));
+        let mut body = lets;
+        let mut first = Vec::new();
+        for k in &doubles {
+            first.extend(self.copied_by_items(*k, Which::First, Way::In)?);
+        }
+        if !first.is_empty() && !matches!(extent, Expr::Int { value: 1.. }) {
+            let condition = Expr::compare(Compare::Lt, Expr::int(0), extent.clone());
+            first = vec![Stmt::If { condition, likely: true, body: first, otherwise: Vec::new() }];
+        }
+        all.extend(first);
+        if !doubles.is_empty() {
+            all.push(Primitive::Barrier.into());
+        }
+        for k in &singles {
+            body.extend(self.copied_by_items(*k, Which::Own, Way::In)?);
+        }
+        if !singles.is_empty() {
+            body.push(Primitive::Barrier.into());
+        }
+        let mut next = Vec::new();
+        for k in &doubles {
+            next.extend(self.copied_by_items(*k, Which::Next, Way::In)?);
+        }
+        if !next.is_empty() {
+            let later = add(self.named(number), Expr::int(1))?;
+            let condition = Expr::compare(Compare::Lt, later, extent.clone());
+            body.push(Stmt::If { condition, likely: false, body: next, otherwise: Vec::new() });
+        }
+        body.extend(self.reduced_by_items(shares, rest, &inner)?);
+        if !own.is_empty() {
+            body.push(Primitive::Barrier.into());
+        }
+        let name = self.names.get(number).cloned().unwrap_or_default();
+        let [from, to] = ends;
+        let rounds = self.unrolled(number, false, Phase::Update);
+        let kind = rounds.map_or(LoopKind::Serial, LoopKind::Unrolled);
+        all.push(Stmt::For { name, from, to, step: 1, kind, body });
+        Ok(all)
+    }
+
+    /// Adds the offset of the current half to all accesses in `at` to double-buffered tiles of loop `number`.
+    fn enter_halves(&self, number: usize, at: &mut LoopState) -> Result<(), PlanError> {
+        for k in self.blocks_at(number) {
+            let Some(staged) = self.staged.get(k) else { continue };
+            let half = self.half_of(k, Which::Own)?;
+            for (access, offset) in self.accesses.iter().zip(&mut at.offsets) {
+                if access.bound.name == staged.part.name {
+                    *offset = add(half.clone(), offset.clone())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Accumulator of the thread's current iteration: the array element with the index `done`.
+    fn held_by(&self, shares: &BlockMapping) -> Value {
+        Value::Item { array: self.accumulator.clone(), index: Expr::name(&shares.done) }
+    }
+
+    /// Copy of `at` inside the thread loop, with the terms of the distributed loops added to the offsets. The terms are
+    /// not stored in variables, because variables declared in a thread loop have 32 bits.
+    fn at_item(&self, shares: &BlockMapping, at: &LoopState) -> Result<LoopState, PlanError> {
+        let mut inner = at.clone();
+        inner.open.extend(&shares.items);
+        for (k, access) in self.accesses.iter().enumerate() {
+            let Some(slot) = inner.offsets.get_mut(k) else { continue };
+            let mut now = slot.clone();
+            let mut reach = 0_i128;
+            for (number, stride) in &access.steps.strides {
+                if shares.items.contains(number) {
+                    let far = stride.as_const().zip(self.domain.trip_count(*number));
+                    let far = far.map_or(i128::MAX, |(stride, n)| stride.abs().saturating_mul(n));
+                    reach = reach.saturating_add(far);
+                    now = add(now, multiply(self.named(*number), self.lower(stride)?)?)?;
+                }
+            }
+            let left = self.domain.mentioned(&access.steps.rest);
+            if left.iter().any(|number| shares.items.contains(number)) {
+                now = add(now, self.lower(&access.steps.rest)?)?;
+            }
+            if reach > i128::from(i32::MAX) {
+                return Err(self.too_far(&access.bound.name));
+            }
+            *slot = now;
+        }
+        Ok(inner)
+    }
+
+    /// Thread loop around `body`, which is guarded by `conditions`.
+    fn shared(
+        &self,
+        shares: &BlockMapping,
+        conditions: &[ExprComparison],
+        body: Vec<Stmt>,
+    ) -> Result<Stmt, PlanError> {
+        if conditions.is_empty() {
+            return self.share(shares, body);
+        }
+        let condition = condition(conditions, &|var| self.scope(var))?;
+        let otherwise = Vec::new();
+        self.share(shares, vec![Stmt::If { condition, likely: false, body, otherwise }])
+    }
+
+    /// Thread loop around `body`. The trip count is rounded up to a multiple of the number of threads, so that all
+    /// threads execute equally many iterations; a guard excludes the excess ones.
+    fn share(&self, shares: &BlockMapping, body: Vec<Stmt>) -> Result<Stmt, PlanError> {
+        let whole = shares
+            .rounds
+            .saturating_add(GPU.threads - 1)
+            .div_euclid(GPU.threads)
+            .saturating_mul(GPU.threads);
+        let mut inside = body;
+        if whole != shares.rounds {
+            let (there, all) = (Expr::name(&shares.round), Expr::int(shares.rounds));
+            let condition = Expr::compare(Compare::Lt, there, all);
+            inside =
+                vec![Stmt::If { condition, likely: false, body: inside, otherwise: Vec::new() }];
+        }
+        let lets = match &shares.grid {
+            Some(grid) => self.rounds_in(grid, &shares.items, [&shares.round, &shares.done])?,
+            None => self.rounds_of(&shares.round, &shares.items)?,
+        };
+        let kind = LoopKind::Thread { round: Some(shares.done.clone()) };
+        let (name, from, to) = (shares.round.clone(), Expr::int(0), Expr::int(whole));
+        let body = lets.into_iter().chain(inside).collect();
+        Ok(Stmt::For { name, from, to, step: 1, kind, body })
+    }
+
+    /// Statements with which the threads of a block copy tile `k` in or out together.
+    fn copied_by_items(
+        &mut self,
+        k: usize,
+        which: Which,
+        way: Way,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let copied = self.copied(k, which)?;
+        self.is_near(k, &copied)?;
+        let mut one = self.copy(k, way, &copied)?;
+        if !copied.inside.is_empty() {
+            let condition = condition(&copied.inside, &|var| self.scope(var))?;
+            let otherwise = match way {
+                Way::In => vec![self.clear(k, &copied)?],
+                Way::Out => Vec::new(),
+            };
+            one = Stmt::If { condition, likely: false, body: vec![one], otherwise };
+        }
+        let round = self.namer.name("item");
+        let mut lets = Vec::new();
+        let (mut below, mut all) = (1_i64, 1_i64);
+        for (place, (number, rounds)) in copied.loops.iter().enumerate().rev() {
+            let rounds = i64::try_from(*rounds).unwrap_or(i64::MAX);
+            let mut value = Expr::name(&round);
+            if below > 1 {
+                value = Expr::Div { a: Box::new(value), b: Box::new(Expr::int(below)) };
+            }
+            if place > 0 {
+                value = Expr::Mod { a: Box::new(value), b: Box::new(Expr::int(rounds)) };
+            }
+            below = below.saturating_mul(rounds);
+            all = all.saturating_mul(rounds);
+            let name = self.names.get(*number).cloned().unwrap_or_default();
+            lets.push(Stmt::Let { name, value });
+        }
+        lets.reverse();
+        lets.push(one);
+        let (from, to, kind) = (Expr::int(0), Expr::int(all), LoopKind::Thread { round: None });
+        let share = Stmt::For { name: round, from, to, step: 1, kind, body: lets };
+        Ok(copied.before.into_iter().chain([share]).collect())
+    }
+
+    /// Rejects a tile whose elements in the tensor span 2^31 elements or more: index arithmetic in thread loops has 32
+    /// bits.
+    fn is_near(&self, k: usize, copied: &StagingCopy) -> Result<(), PlanError> {
+        let Some(staged) = self.staged.get(k) else { return Ok(()) };
+        if copied.reach.is_some_and(|reach| reach <= i128::from(i32::MAX)) {
+            return Ok(());
+        }
+        Err(self.too_far(&staged.whole.name))
+    }
+
+    fn too_far(&self, name: &str) -> PlanError {
+        let at = self.statement.caches.first().map(|cache| &cache.at);
+        PlanError::Choice {
+            message: format!(
+                "the elements of `{name}` that a work group uses may lie 2^31 elements apart, and items count in 32 bits"
+            ),
+            help: "use blocks inside a loop further in, or `memory local`".to_owned(),
+            place: at.map_or(&self.statement.place, |at| &at.place).clone(),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Statement as a kernel without shared memory: each work item executes one iteration of all outer loops.
+
+use layoutc_algebra::expr::{BinOp, Expr as Algebra, ExprComparison};
+
+use crate::ir::{
+    Expr, Function, LaunchAxis, LoopKind, Primitive, Returns, Stmt, Storage, Update, Value,
+};
+use crate::loops::arith::{fold, product};
+use crate::loops::buffers::KernelBuffer;
+use crate::loops::error::PlanError;
+use crate::loops::image::LANES;
+use crate::lower::context::{Context, Naming};
+use crate::lower::expr::{lower, range};
+use crate::lower::gpu_relayout::{Items, Kernel};
+use crate::lower::kernel::nest::{Nest, Phase};
+use crate::lower::kernel::prologue::{KernelPrologue, symbol};
+use crate::lower::kernel::reduction;
+use crate::lower::kernel::value::{condition, convert};
+use crate::lower::relayout::padding::fill_constant;
+
+/// Launch size of `count` work items.
+fn items(count: &Algebra, scope: &crate::lower::expr::Scope<'_>) -> Result<Items, PlanError> {
+    let may_be_none = range(count, scope).low.is_none_or(|low| low <= 0);
+    Ok(Items { count: lower(count, scope)?, may_be_none })
+}
+
+/// Kernel called `name` that writes the fill value to the whole target before the elements are written. `None` if there
+/// is no padding to fill, or if the target is an image, an intermediate tensor, or has elements of less than a byte.
+pub(crate) fn padding(
+    frame: &KernelPrologue<'_>,
+    target: &KernelBuffer,
+    naming: &Naming<'_>,
+    name: &str,
+) -> Result<Option<Kernel>, PlanError> {
+    let context = Context::new(&target.tensor, naming);
+    let elements = target.tensor.layout.physical_elements();
+    let is_plain = target.image.is_none() && !context.is_packed() && !target.is_local;
+    if !context.fills() || !is_plain {
+        return Ok(None);
+    }
+    let items = items(elements, &|var| symbol(&frame.symbols, var))?;
+    let mut namer = frame.namer.clone();
+    let [fill, slot] = ["fill", "slot"].map(|name| namer.name(name));
+    let axes = vec![LaunchAxis { name: slot.clone(), extent: items.count.clone() }];
+    let constant = fill_constant(&context, &fill)?;
+    let (buffer, index) = (target.name.clone(), Expr::name(&slot));
+    let value = Value::Name { name: fill };
+    let store = Stmt::Store { buffer, index, value, through: None };
+    let function = Function {
+        name: name.to_owned(),
+        doc: vec!["Writes the fill value to every slot; runs before the next.".to_owned()],
+        returns: Returns::Nothing,
+        params: frame.params.clone(),
+        body: vec![Stmt::Launch { axes }, constant, store],
+    };
+    let (range, function) = (vec![items], function);
+    Ok(Some(Kernel { function, range, group: None, unaligned: None }))
+}
+
+impl Nest<'_> {
+    /// Body of the kernel, and the number of work items.
+    ///
+    /// # Errors
+    /// [`PlanError`] if an integer does not fit 64 bits.
+    pub(crate) fn write_item(mut self) -> Result<(Vec<Stmt>, Items), PlanError> {
+        let outer = self.order.loops.get(..self.order.first_reduced).unwrap_or_default().to_vec();
+        self.has_blocks_of_one(&outer)?;
+        let mut count = Algebra::constant(1);
+        for number in &outer {
+            if let Some(found) = self.domain.loops.get(*number) {
+                count = product(&count, &found.extent)?;
+            }
+        }
+        let items = items(&count, self.symbol)?;
+        let item = self.namer.name("item");
+        let axes = vec![LaunchAxis { name: item.clone(), extent: items.count.clone() }];
+        let mut body = vec![Stmt::Launch { axes }];
+        body.extend(self.rounds_of(&item, &outer)?);
+        let mut at = self.start()?;
+        for number in &outer {
+            at.open.push(*number);
+            body.extend(self.advance(*number, &mut at, Phase::Whole, false)?);
+        }
+        let is_own = |condition: &&ExprComparison| {
+            self.mentioned(condition).iter().all(|number| outer.contains(number))
+        };
+        let own: Vec<ExprComparison> = self.store_guards.iter().filter(is_own).cloned().collect();
+        let mut inside = self.innermost(&at, Phase::Whole)?;
+        if let Some(last) = outer.last() {
+            inside = self.with_blocks(*last, inside)?;
+        }
+        if own.is_empty() || self.is_image() {
+            body.extend(inside);
+        } else {
+            let condition = condition(&own, &|var| self.scope(var))?;
+            body.push(Stmt::If { condition, likely: false, body: inside, otherwise: Vec::new() });
+        }
+        Ok((body, items))
+    }
+
+    /// Rejects a cache at a loop of `outer` other than the last: several work items would each hold a copy of its tile.
+    fn has_blocks_of_one(&self, outer: &[usize]) -> Result<(), PlanError> {
+        let before = outer.split_last().map_or(&[][..], |(_, before)| before);
+        let Some(staged) = self.staged.iter().find(|staged| before.contains(&staged.at)) else {
+            return Ok(());
+        };
+        let at = &staged.cache.at;
+        Err(PlanError::Choice {
+            message: format!(
+                "an item does one element of `{}`, and its block is for several",
+                at.value
+            ),
+            help: "say `memory shared`, or use the block inside a loop that is reduced".to_owned(),
+            place: at.place.clone(),
+        })
+    }
+
+    /// Declarations of the variables of the loops `outer`, outermost first: the work item's number `item`, delinearized
+    /// with the last loop fastest.
+    pub(crate) fn rounds_of(&self, item: &str, outer: &[usize]) -> Result<Vec<Stmt>, PlanError> {
+        let mut lets = Vec::new();
+        let mut inside = Algebra::constant(1);
+        for (place, number) in outer.iter().enumerate().rev() {
+            let Some(found) = self.domain.loops.get(*number) else { continue };
+            let mut value = Expr::name(item);
+            // A loop with trip count 0 leaves no work items; avoids a division by 0.
+            if inside.as_const() == Some(0) || found.extent.as_const() == Some(0) {
+                value = Expr::int(0);
+                inside = Algebra::constant(1);
+            }
+            if inside.as_const() != Some(1) {
+                let by = Box::new(self.lower(&inside)?);
+                value = Expr::Div { a: Box::new(value), b: by };
+            }
+            if place > 0 && found.extent.as_const() != Some(0) {
+                let by = Box::new(self.lower(&found.extent)?);
+                value = Expr::Mod { a: Box::new(value), b: by };
+            }
+            inside = fold(BinOp::Mul, &inside, &found.extent)?;
+            let name = self.names.get(*number).cloned().unwrap_or_default();
+            lets.push(Stmt::Let { name, value });
+        }
+        lets.reverse();
+        Ok(lets)
+    }
+
+    /// True if the statement writes an image.
+    pub(crate) fn is_image(&self) -> bool {
+        self.accesses.first().is_some_and(|target| target.bound.image.is_some())
+    }
+
+    /// Emits the write of a texel from its accumulated elements; elements in padding are 0.
+    pub(crate) fn put(&mut self) -> Result<Vec<Stmt>, PlanError> {
+        let Some(target) = self.accesses.first() else { return Ok(Vec::new()) };
+        let Some([_, put]) = target.bound.image.clone() else { return Ok(Vec::new()) };
+        let (dtype, image) = (target.bound.tensor.dtype, target.bound.name.clone());
+        let texel = self.namer.name("texel");
+        let lanes = self.order.register_tile(&self.domain).next();
+        let from = convert(self.item()?, self.statement.accumulator.element(), dtype);
+        let zero = convert(
+            reduction::identity(crate::model::compute::Reduction::Sum, self.statement.accumulator),
+            self.statement.accumulator.element(),
+            dtype,
+        );
+        let value = if self.store_guards.is_empty() {
+            from
+        } else {
+            let condition = condition(&self.store_guards, &|var| self.scope(var))?;
+            let condition = Box::new(Value::Holds { condition });
+            Value::Select { condition, then: Box::new(from), otherwise: Box::new(zero) }
+        };
+        let name = lanes.and_then(|lane| self.names.get(lane).cloned()).unwrap_or_default();
+        let into = Value::Item { array: texel.clone(), index: Expr::name(&name) };
+        let element = dtype.to_string();
+        let set = Stmt::Update { into, how: Update::Set, dtype, value };
+        let elements = i64::from(LANES);
+        let mut body = vec![
+            Stmt::Allocate { name: texel.clone(), element, elements, storage: Storage::Private },
+            Stmt::For {
+                name,
+                from: Expr::int(0),
+                to: Expr::int(elements),
+                step: 1,
+                kind: LoopKind::Serial,
+                body: vec![set],
+            },
+        ];
+        let target = self.accesses.first().ok_or(PlanError::Scope)?;
+        let mut args = vec![Expr::name(&image)];
+        let last = target.place.len().saturating_sub(1);
+        for (k, index) in target.place.iter().enumerate() {
+            // Index of the texel's first lane.
+            let first = match lanes {
+                Some(lane) => index.substitute(&|var| {
+                    crate::loops::domain::var(lane)
+                        .is_ok_and(|own| own == var)
+                        .then(|| Algebra::constant(0))
+                })?,
+                None => index.clone(),
+            };
+            let first = self.domain.facts.simplify(&first)?;
+            let texels = fold(BinOp::FloorDiv, &first, &Algebra::constant(i128::from(LANES)))?;
+            let place = if k == last { self.domain.facts.simplify(&texels)? } else { first };
+            args.push(self.lower(&place)?);
+        }
+        let value = Value::Name { name: texel };
+        body.push(Primitive::StoreTexel { function: put, args, value }.into());
+        Ok(body)
+    }
+}

@@ -1,0 +1,229 @@
+//! Kernels: loop nests over a kernel instance's tensors, in the physical order of the written tensor.
+//!
+//! Source: RFC 0039, "the loop order is rewritten along the new layout". A statement becomes one nest: loops over the
+//! storage axes of its target, then the reduced ones. The accumulators of a register tile are a local array.
+
+pub(crate) mod buffers;
+pub(crate) mod copy;
+pub(crate) mod emit_loops;
+pub(crate) mod grid;
+pub(crate) mod group;
+pub(crate) mod indexed;
+pub(crate) mod item;
+pub(crate) mod nest;
+pub(crate) mod outer_fusion;
+pub(crate) mod partial_sums;
+pub(crate) mod prologue;
+pub(crate) mod reduction;
+pub(crate) mod scatter;
+pub(crate) mod shared_loops;
+pub(crate) mod staging;
+pub(crate) mod value;
+
+use crate::ir::{Expr, LoopKind, Primitive, Stmt, Storage, Value};
+use crate::loops::ExecutionModel;
+use crate::loops::buffers::{KernelBuffer, bound};
+use crate::loops::error::PlanError;
+use crate::loops::scheduled_statement::ScheduledStatement;
+use crate::loops::writes_nothing;
+use crate::lower::context::{Context, Naming};
+use crate::lower::expr::{Scope, lower};
+use crate::lower::gpu_relayout::Items;
+use crate::lower::kernel::buffers::parts;
+use crate::lower::kernel::nest::Nest;
+use crate::lower::kernel::outer_fusion::{Group, Member, Obstacle};
+use crate::lower::kernel::prologue::KernelPrologue;
+use crate::lower::kernel::shared_loops::SharedLoops;
+use crate::lower::names::Namer;
+use crate::lower::relayout::padding::{fill_bits, fill_constant};
+use crate::machine::GPU;
+use crate::model::Spanned;
+use crate::model::compute::{BufferRef, KernelInstance, LoopSchedule, Statement};
+
+/// Loop nests of all statements of an instance on a CPU, in order. Outermost loops of consecutive statements are fused
+/// where that is legal.
+pub(crate) fn statements(
+    compute: &KernelInstance,
+    buffers: &[KernelBuffer],
+    naming: &Naming<'_>,
+    (scope, namer): (&Scope<'_>, &mut Namer<'_>),
+    runs: ExecutionModel,
+) -> Result<Vec<Stmt>, PlanError> {
+    let mut body = Vec::new();
+    let mut filled: Vec<BufferRef> = Vec::new();
+    let mut group: Option<Group<'_>> = None;
+    let mut shared = SharedLoops::new(compute, buffers);
+    for statement in &compute.statements {
+        let Some(target) = bound(buffers, compute, statement.target) else { continue };
+        let mut before = Vec::new();
+        if !filled.contains(&statement.target) && !statement.keeps() {
+            before = padding(target, naming, namer, scope)?;
+        }
+        filled.push(statement.target);
+        let is_scheduled = !writes_nothing(statement) && statement.scatter.is_none();
+        let planned = if is_scheduled {
+            Some(ScheduledStatement::new(compute, statement, buffers, runs)?)
+        } else {
+            None
+        };
+        let member =
+            || planned.as_ref().and_then(|planned| Member::new(statement, planned, &target.tensor));
+        let mut obstacle = None;
+        if let (Some(group), Some(planned), Some(member)) = (&mut group, &planned, member()) {
+            let is_asked = compute.shared_loop(statement).is_some();
+            obstacle = group.obstacle(&member, &before, is_asked)?;
+            if obstacle.is_none() {
+                let mut namer = namer.clone();
+                group.bodies().for_each(|body| reserve(body, &mut namer));
+                let names = (scope, &mut namer);
+                let loops = loops(compute, statement, planned.clone(), buffers, names, runs)?;
+                if group.add(member, before.clone(), &loops) {
+                    continue;
+                }
+                obstacle = Some(Obstacle::Loops);
+            }
+        }
+        shared.note(statement, member().as_ref(), obstacle);
+        body.extend(group.take().into_iter().flat_map(|group| shared.close(group)));
+        let nest = match &planned {
+            Some(planned) => nest(compute, statement, planned, buffers, (scope, namer), runs)?,
+            None if statement.scatter.is_some() && !writes_nothing(statement) => {
+                scatter::on_cores(compute, statement, buffers, (scope, namer), runs)?
+            }
+            None => Vec::new(),
+        };
+        group = member().and_then(|member| Group::new(member, before.clone(), &nest));
+        if group.is_none() {
+            body.push(Stmt::Comment { text: statement.text.clone() });
+            body.extend(before.into_iter().chain(nest));
+        }
+    }
+    body.extend(group.into_iter().flat_map(|group| shared.close(group)));
+    shared.finish()?;
+    Ok(body)
+}
+
+/// Loop nest of a statement; for split-K preceded by that of the initial values.
+pub(crate) fn nest(
+    compute: &KernelInstance,
+    statement: &Statement,
+    planned: &ScheduledStatement,
+    buffers: &[KernelBuffer],
+    (scope, namer): (&Scope<'_>, &mut Namer<'_>),
+    runs: ExecutionModel,
+) -> Result<Vec<Stmt>, PlanError> {
+    let mut body = Vec::new();
+    if planned.order.split_k.is_some() && !statement.accumulate {
+        let first = reduction::init_statement(statement);
+        let parallel = planned.parallel.iter().flat_map(with_wholes).collect();
+        let compute = compute.with_schedule(LoopSchedule { parallel, ..Default::default() });
+        let planned = ScheduledStatement::new(&compute, &first, buffers, runs)?;
+        body.extend(loops(&compute, &first, planned, buffers, (scope, namer), runs)?);
+    }
+    body.extend(loops(compute, statement, planned.clone(), buffers, (scope, namer), runs)?);
+    Ok(body)
+}
+
+/// Name of a loop, and the names of the loops of which it may be the outer part: `i_outer_outer`, `i_outer`, `i`.
+fn with_wholes(name: &Spanned<String>) -> Vec<Spanned<String>> {
+    let names =
+        std::iter::successors(Some(name.value.as_str()), |value| value.strip_suffix("_outer"));
+    names.map(|value| Spanned { value: value.to_owned(), place: name.place.clone() }).collect()
+}
+
+/// Loop nest of one statement on a CPU.
+pub(crate) fn loops(
+    compute: &KernelInstance,
+    statement: &Statement,
+    planned: ScheduledStatement,
+    buffers: &[KernelBuffer],
+    (scope, namer): (&Scope<'_>, &mut Namer<'_>),
+    runs: ExecutionModel,
+) -> Result<Vec<Stmt>, PlanError> {
+    let parts = parts(compute, &planned.caches, namer);
+    let nest =
+        Nest::new(compute, statement, (buffers, &parts), planned, scope, namer.clone(), runs)?;
+    let written = nest.write()?;
+    reserve(&written, namer);
+    Ok(written)
+}
+
+/// Reserves the names declared outside all loops of `body`. Branches of conditions count, because a branch whose
+/// condition is constant is merged into the enclosing statements.
+pub(crate) fn reserve(body: &[Stmt], namer: &mut Namer<'_>) {
+    for stmt in body {
+        match stmt {
+            Stmt::Allocate { name, storage: Storage::Restrict { memory }, .. } => {
+                namer.name(name);
+                namer.name(memory);
+            }
+            Stmt::Let { name, .. }
+            | Stmt::Variable { name, .. }
+            | Stmt::LetIndex { name, .. }
+            | Stmt::Allocate { name, .. } => {
+                namer.name(name);
+            }
+            Stmt::If { body, otherwise, .. } => {
+                reserve(body, namer);
+                reserve(otherwise, namer);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Body of a statement's kernel, the number of work items, and the number of threads of a thread block; `None` if
+/// threads do not cooperate.
+pub(crate) fn by_items(
+    compute: &KernelInstance,
+    statement: &Statement,
+    frame: &KernelPrologue<'_>,
+    scope: &Scope<'_>,
+) -> Result<(Vec<Stmt>, Items, Option<i64>), PlanError> {
+    let mut namer = frame.namer.clone();
+    if writes_nothing(statement) {
+        return Ok((Vec::new(), Items { count: Expr::int(0), may_be_none: true }, None));
+    }
+    if statement.scatter.is_some() {
+        let names = (scope, &mut namer);
+        let (body, items) = scatter::on_items(compute, statement, &frame.buffers, names)?;
+        return Ok((body, items, None));
+    }
+    let planned = ScheduledStatement::new(compute, statement, &frame.buffers, ExecutionModel::Gpu)?;
+    let parts = parts(compute, &planned.caches, &mut namer);
+    let bounds = (frame.buffers.as_slice(), parts.as_slice());
+    let nest = Nest::new(compute, statement, bounds, planned, scope, namer, ExecutionModel::Gpu)?;
+    let group = nest.is_grouped.then_some(GPU.threads);
+    let (body, items) = if nest.is_grouped { nest.write_group()? } else { nest.write_item()? };
+    Ok((body, items, group))
+}
+
+/// Statements that write the fill value to the whole target before its elements are written; empty for an intermediate
+/// tensor, and if there is no padding to fill.
+pub(crate) fn padding(
+    bound: &KernelBuffer,
+    naming: &Naming<'_>,
+    namer: &mut Namer<'_>,
+    scope: &Scope<'_>,
+) -> Result<Vec<Stmt>, PlanError> {
+    let context = Context::new(&bound.tensor, naming);
+    let elements = bound.tensor.layout.physical_elements();
+    if !context.fills() || bound.is_local || elements.as_const() == Some(0) {
+        return Ok(Vec::new());
+    }
+    let buffer = bound.name.clone();
+    if fill_bits(&context)? == 0 {
+        let bytes = lower(&crate::lower::index::buffer_bytes(&context, elements)?, scope)?;
+        return Ok(vec![Primitive::Zero { buffer, index: Expr::int(0), bytes }.into()]);
+    }
+    let fill = namer.name("fill");
+    let constant = fill_constant(&context, &fill)?;
+    let name = namer.name("slot");
+    let (index, value) = (Expr::name(&name), Value::Name { name: fill });
+    let body = vec![Stmt::Store { buffer, index, value, through: bound.store.clone() }];
+    let to = lower(elements, scope)?;
+    Ok(vec![
+        constant,
+        Stmt::For { name, from: Expr::int(0), to, step: 1, kind: LoopKind::Serial, body },
+    ])
+}

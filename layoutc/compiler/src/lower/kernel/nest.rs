@@ -1,0 +1,615 @@
+//! Loop nest of one statement, lowered to IR statements.
+
+use layoutc_algebra::expr::{Expr as Algebra, ExprComparison, Predicate, Var};
+
+use crate::ir::{Compare, Expr, Stmt, Storage, Update, Value};
+use crate::loops::ExecutionModel;
+use crate::loops::access::AffineAccess;
+use crate::loops::buffers::{KernelBuffer, bound};
+use crate::loops::domain::IterationDomain;
+use crate::loops::error::PlanError;
+use crate::loops::order::Order;
+use crate::loops::reads::{StatementReads, index};
+use crate::loops::scheduled_statement::ScheduledStatement;
+use crate::lower::expr::{Binding, Scope, add, literal, lower, multiply, range};
+use crate::lower::kernel::indexed::{Lowering, Named, element};
+use crate::lower::kernel::reduction;
+use crate::lower::kernel::staging::{StagingBuffer, staged};
+use crate::lower::kernel::value::{
+    Indexed, ValueLowering, condition, convert, fetched, inside, load,
+};
+use crate::lower::names::Namer;
+use crate::model::Spanned;
+use crate::model::compute::{
+    BufferRef, ElementRead, Gather, KernelInstance, Statement, TypedExpr, TypedExprKind,
+};
+
+/// Part of a statement that uses an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AccessUse {
+    /// The target, which is written.
+    Target,
+    /// The value of an iteration.
+    Value,
+    /// The epilogue, which is computed where a reduced value is stored.
+    Epilogue,
+}
+
+/// Element of a buffer that a statement reads or writes.
+pub(crate) struct Access<'a> {
+    /// The read; `None` for the target.
+    pub(crate) read: Option<&'a ElementRead>,
+    /// Part of the statement that uses the element.
+    pub(crate) part: AccessUse,
+    pub(crate) bound: &'a KernelBuffer,
+    /// Offset in elements, as a stride for each loop and a remainder.
+    pub(crate) steps: AffineAccess,
+    /// Physical index over the loops, one expression per physical axis; empty unless the buffer is an image.
+    pub(crate) place: Vec<Algebra>,
+    /// Prefix of the names of partial offsets: `a` for `a0`, `a1`, ….
+    pub(crate) prefix: String,
+    /// Bounds checks of the read; empty if they are proven or the iterations outside are skipped.
+    pub(crate) inside: Vec<ExprComparison>,
+}
+
+/// Loop nest of a statement, ready to be emitted.
+pub(crate) struct Nest<'a> {
+    pub(crate) compute: &'a KernelInstance,
+    pub(crate) statement: &'a Statement,
+    pub(crate) symbol: &'a Scope<'a>,
+    buffers: &'a [KernelBuffer],
+    pub(crate) domain: IterationDomain,
+    pub(crate) order: Order,
+    /// Names of the loops that the manifest unrolls.
+    pub(crate) unroll: Vec<Spanned<String>>,
+    /// Names of the loops whose iterations run in parallel on CPU threads.
+    pub(crate) parallel: Vec<Spanned<String>>,
+    pub(crate) namer: Namer<'a>,
+    /// Variable names of the loops, by loop number; empty for a loop that is not in `order`.
+    pub(crate) names: Vec<String>,
+    /// The target first, then the reads.
+    pub(crate) accesses: Vec<Access<'a>>,
+    /// `written`: guards of the elements that are written. `gathered`: guards of the values that are reduced, from
+    /// reads whose values outside the tensor are the identity.
+    pub(crate) store_guards: Vec<ExprComparison>,
+    pub(crate) update_guards: Vec<ExprComparison>,
+    /// Staging buffers of the statement.
+    pub(crate) staged: Vec<StagingBuffer<'a>>,
+    /// Executor of the outer loops: CPU threads, or GPU threads with one iteration each.
+    pub(crate) runs: ExecutionModel,
+    /// True if the threads of a thread block share staging buffers.
+    pub(crate) is_grouped: bool,
+    /// Name of the accumulator: a variable, or the array of a register tile.
+    pub(crate) accumulator: String,
+    /// True if the reduction starts from the target's stored values: `accumulate`, or chunks of a reduction (split-K).
+    pub(crate) accumulates_into_output: bool,
+    /// True while the stores of a chunk before the last one are emitted, which store sums without the epilogue.
+    stores_sums: bool,
+    /// Extents of the accumulator array: trip counts of the register tile's loops, outermost first.
+    array_extents: Vec<i128>,
+}
+
+/// State of the emitter at a position in the nest.
+#[derive(Clone)]
+pub(crate) struct LoopState {
+    /// Open loops, outermost first.
+    pub(crate) open: Vec<usize>,
+    /// Offset of each access, in elements, as far as the open loops determine it; in the order of [`Nest::accesses`].
+    pub(crate) offsets: Vec<Expr>,
+    /// Conditions that hold here.
+    pub(crate) proven: Vec<ExprComparison>,
+    /// Bounds of loops that are opened later: loop, conditions that the bounds enforce, first iteration and end
+    /// (exclusive).
+    pub(crate) hoisted_bounds: Vec<(usize, Vec<ExprComparison>, [Expr; 2])>,
+    /// True in code for boundary iterations, which are not partitioned again.
+    pub(crate) in_remainder: bool,
+}
+
+/// Phase of a statement that a loop nest executes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Whole statement: value and store, or all three phases of a reduction.
+    Whole,
+    /// Init: accumulators get their initial values.
+    Init,
+    /// Update: values are reduced into the accumulators.
+    Update,
+    /// Write-back: accumulators are stored in the target.
+    WriteBack,
+}
+
+impl<'a> Nest<'a> {
+    /// Nest of a statement with its accesses, bounds checks and staging buffers. `parts` are the buffers of the staged
+    /// blocks, in the order of `planned.caches`.
+    ///
+    /// # Errors
+    /// [`PlanError`] if an expression grows too large, or a block cannot be staged.
+    pub(crate) fn new(
+        compute: &'a KernelInstance,
+        statement: &'a Statement,
+        (buffers, parts): (&'a [KernelBuffer], &'a [KernelBuffer]),
+        planned: ScheduledStatement,
+        symbol: &'a Scope<'a>,
+        mut namer: Namer<'a>,
+        runs: ExecutionModel,
+    ) -> Result<Self, PlanError> {
+        let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
+        let ScheduledStatement { mut domain, order, caches, unroll, parallel } = planned;
+        let is_image = target.image.is_some();
+        let whole = |buffer| bound(buffers, compute, buffer);
+        let sight = StatementReads::of(statement, &whole);
+        let is_grouped = runs == ExecutionModel::Gpu && caches.iter().any(|cache| cache.is_shared);
+        let staged = staged((statement, caches), (&whole, parts), (&mut domain, &order), runs)?;
+        let mut nest = Self {
+            compute,
+            statement,
+            symbol,
+            buffers,
+            names: vec![String::new(); domain.loops.len()],
+            accesses: Vec::new(),
+            store_guards: domain.inside.clone(),
+            update_guards: Vec::new(),
+            accumulator: String::new(),
+            accumulates_into_output: statement.accumulate || order.split_k.is_some(),
+            stores_sums: false,
+            array_extents: Vec::new(),
+            namer: namer.clone(),
+            order,
+            unroll,
+            parallel,
+            domain,
+            runs,
+            is_grouped,
+            staged,
+        };
+        for number in nest.order.loops.clone() {
+            let wanted = nest.domain.loops.get(number).map_or("", |found| found.name.as_str());
+            let name = namer.name(wanted);
+            if let Some(slot) = nest.names.get_mut(number) {
+                *slot = name;
+            }
+        }
+        let place = if is_image { nest.place(target, &nest.written_axes())? } else { Vec::new() };
+        let (target, offset_there) = match nest.block_of(statement.target) {
+            Some(staged) => (staged.part, staged.offset(&nest.written_axes(), &nest.domain)?),
+            None => (target, nest.domain.offset.clone()),
+        };
+        let steps = AffineAccess::of(&offset_there, &nest.domain)?;
+        let prefix = partial(&target.name);
+        let inside_of = Vec::new();
+        nest.accesses.push(Access {
+            read: None,
+            part: AccessUse::Target,
+            bound: target,
+            steps,
+            place,
+            prefix,
+            inside: inside_of,
+        });
+        let left_out = reduction::zero_padded_read(statement.op, &statement.value);
+        let left_out = left_out.filter(|_| nest.order.first_reduced < nest.order.loops.len());
+        let left_out = left_out.and_then(read_of);
+        let epilogue = StatementReads::of_epilogue(statement, &whole);
+        let reads = sight.reads.iter().map(|(read, _)| (&sight, *read, AccessUse::Value));
+        let reads = reads
+            .chain(epilogue.reads.iter().map(|(read, _)| (&epilogue, *read, AccessUse::Epilogue)));
+        for (sight, read, part) in reads {
+            let Some(found) = bound(buffers, compute, read.buffer) else { continue };
+            let index = index(read, &nest.domain)?;
+            let axes = found.tensor.layout.logical();
+            let extents: Vec<Algebra> = axes.iter().map(|axis| axis.extent.clone()).collect();
+            let mut conditions = Vec::new();
+            for condition in inside(read, &index, &extents) {
+                if !nest.domain.holds(&condition)? {
+                    conditions.push(condition);
+                }
+            }
+            // An epilogue reads its operands in place.
+            let block = nest.block_of(read.buffer).filter(|_| part == AccessUse::Value);
+            // The staging buffer holds the boundary value for elements outside the tensor.
+            if block.is_some_and(|staged| staged.outside.is_some()) {
+                conditions.clear();
+            }
+            if left_out.is_some_and(|left_out| std::ptr::eq(left_out, read)) {
+                let (rounds, others): (Vec<_>, Vec<_>) =
+                    conditions.into_iter().partition(|condition| nest.is_update_guard(condition));
+                nest.update_guards.extend(rounds);
+                conditions = others;
+            }
+            let (found, offset_there) =
+                match nest.block_of(read.buffer).filter(|_| part == AccessUse::Value) {
+                    Some(staged) => (staged.part, staged.offset(&index, &nest.domain)?),
+                    None => (found, sight.offset(read, &nest.domain)?),
+                };
+            let steps = AffineAccess::of(&offset_there, &nest.domain)?;
+            let prefix = partial(&found.name);
+            let place = if found.image.is_some() { nest.place(found, &index)? } else { Vec::new() };
+            let (read, bound, inside) = (Some(read), found, conditions);
+            nest.accesses.push(Access { read, part, bound, steps, place, prefix, inside });
+        }
+        nest.accumulator = namer.name(reduction::accumulator_name(statement.op));
+        nest.namer = namer;
+        Ok(nest)
+    }
+
+    /// Staging buffer of a tensor; `None` if the tensor is not staged.
+    fn block_of(&self, buffer: BufferRef) -> Option<&StagingBuffer<'a>> {
+        self.staged.iter().find(|staged| staged.cache.buffer == buffer)
+    }
+
+    /// Logical index of the target's element, over the loops.
+    fn written_axes(&self) -> Vec<Algebra> {
+        self.domain.axes.iter().take(self.statement.written_axes).cloned().collect()
+    }
+
+    /// Physical index of the element with logical index `index`, over the loops.
+    fn place(&self, bound: &KernelBuffer, index: &[Algebra]) -> Result<Vec<Algebra>, PlanError> {
+        let map = bound.tensor.layout.physical_map();
+        Ok(map.iter().map(|expr| self.domain.at(expr, index)).collect::<Result<_, _>>()?)
+    }
+
+    /// True if a condition mentions the outermost reduced loop or one inside.
+    fn is_update_guard(&self, condition: &ExprComparison) -> bool {
+        let inside = self.order.loops.get(self.order.first_reduced..).unwrap_or_default();
+        self.mentioned(condition).iter().any(|number| inside.contains(number))
+    }
+
+    pub(crate) fn mentioned(&self, condition: &ExprComparison) -> Vec<usize> {
+        let mut all = self.domain.mentioned(&condition.left);
+        all.extend(self.domain.mentioned(&condition.right));
+        all
+    }
+
+    /// Emits the nest.
+    ///
+    /// # Errors
+    /// [`PlanError`] if an integer does not fit 64 bits.
+    pub(crate) fn write(mut self) -> Result<Vec<Stmt>, PlanError> {
+        let at = self.start()?;
+        let outer = self.order.loops.get(..self.order.first_reduced).unwrap_or_default().to_vec();
+        let conditions: Vec<ExprComparison> = self.store_guards.clone();
+        self.emit_loops(&outer, &at, Phase::Whole, &conditions)
+    }
+
+    /// State before any loop. Each offset is its loop-independent part, or 0 if its remainder depends on loops.
+    pub(crate) fn start(&self) -> Result<LoopState, PlanError> {
+        let offset = |access: &Access<'_>| {
+            let is_known = self.domain.mentioned(&access.steps.rest).is_empty();
+            if is_known { lower(&access.steps.rest, self.symbol) } else { Ok(Expr::int(0)) }
+        };
+        let offsets = self.accesses.iter().map(offset).collect::<Result<Vec<_>, _>>()?;
+        let (open, proven, hoisted_bounds) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(LoopState { open, offsets, proven, hoisted_bounds, in_remainder: false })
+    }
+
+    pub(crate) fn scope(&self, var: Var) -> Option<Binding> {
+        let Var::Digit(k) = var else { return (self.symbol)(var) };
+        let number = usize::try_from(k).ok()?;
+        let extent = &self.domain.loops.get(number)?.extent;
+        let high = range(extent, self.symbol).high.map(|extent| extent - 1);
+        let tree = Expr::name(self.names.get(number)?);
+        Some(Binding { tree, range: crate::loops::range::Range { low: Some(0), high } })
+    }
+
+    /// Variable of a loop, as an expression.
+    pub(crate) fn named(&self, number: usize) -> Expr {
+        Expr::name(self.names.get(number).map_or("", String::as_str))
+    }
+
+    pub(crate) fn lower(&self, expr: &Algebra) -> Result<Expr, PlanError> {
+        lower(expr, &|var| self.scope(var))
+    }
+
+    pub(crate) fn innermost(
+        &mut self,
+        at: &LoopState,
+        what: Phase,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let statement = self.statement;
+        let has_reduced = self.order.first_reduced < self.order.loops.len();
+        match what {
+            Phase::Whole if has_reduced => self.reduction(at),
+            Phase::Whole => {
+                let (mut body, value) = self.update_value(at)?;
+                let value = match reduction::operator(statement.op) {
+                    Some(op) if self.accumulates_into_output => {
+                        Value::binary(op, statement.accumulator.element(), self.held(at)?, value)
+                    }
+                    _ => value,
+                };
+                body.extend(self.store(at, value)?);
+                Ok(body)
+            }
+            Phase::Init => {
+                let value = match self.order.partial_sums {
+                    Some(_) => reduction::identity(statement.op, statement.accumulator),
+                    None => self.first(at)?,
+                };
+                Ok(vec![self.gather(self.item()?, Update::Set, value)])
+            }
+            Phase::Update => {
+                let (mut body, value) = self.update_value(at)?;
+                body.push(self.gather(self.item()?, reduction::how(statement.op), value));
+                Ok(body)
+            }
+            Phase::WriteBack => match self.order.partial_sums {
+                Some(lanes) => self.combine_partial_sums(lanes.number, at),
+                None => self.store(at, self.item()?),
+            },
+        }
+    }
+
+    /// Emits init, the reduced loops (update) and the write-back; twice, for full and partial register tiles, if the
+    /// tile has a guard.
+    fn reduction(&mut self, at: &LoopState) -> Result<Vec<Stmt>, PlanError> {
+        let at_once: Vec<usize> = self.order.register_tile(&self.domain).collect();
+        let inside = self.order.loops.get(self.order.first_reduced..).unwrap_or_default().to_vec();
+        let written = self.store_guards.clone();
+        if !at_once.is_empty() {
+            let all = &|nest: &mut Self, at: &LoopState| nest.emit_reduction(at, &at_once, &inside);
+            return self.specialize_full_tile(&at_once.clone(), at, &written, all);
+        }
+        self.emit_reduction(at, &at_once, &inside)
+    }
+
+    fn emit_reduction(
+        &mut self,
+        at: &LoopState,
+        at_once: &[usize],
+        inside: &[usize],
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let dtype = self.statement.accumulator.element();
+        let name = self.accumulator.clone();
+        let written = self.store_guards.clone();
+        let mut gathered = self.guards_of_update();
+        gathered.extend(self.update_guards.iter().cloned());
+        let mut body = Vec::new();
+        if at_once.is_empty() {
+            body.push(Stmt::Variable { name, dtype, value: self.first(at)? });
+        } else {
+            let rounds = at_once.iter().map(|number| self.domain.trip_count(*number).unwrap_or(1));
+            self.array_extents = rounds.collect();
+            let elements = self.array_extents.iter().product::<i128>();
+            let elements = i64::try_from(elements).unwrap_or(1);
+            let (element, storage) = (dtype.to_string(), Storage::Private);
+            body.push(Stmt::Allocate { name, element, elements, storage });
+            // Init reads the target only if the reduction continues from it: only then are guards needed.
+            let is_read = self.accumulates_into_output && self.order.partial_sums.is_none();
+            let there = if is_read { written.as_slice() } else { &[] };
+            body.extend(self.emit_loops(at_once, at, Phase::Init, there)?);
+        }
+        body.extend(self.emit_loops(inside, at, Phase::Update, &gathered)?);
+        if self.accesses.first().is_some_and(|target| target.bound.image.is_some()) {
+            body.extend(self.put()?);
+        } else {
+            let is_lanes = |number: &usize| {
+                self.order.partial_sums.is_some_and(|lanes| lanes.number == *number)
+            };
+            let elements: Vec<usize> =
+                at_once.iter().copied().filter(|number| !is_lanes(number)).collect();
+            body.extend(self.write_back(&elements, at, &written)?);
+        }
+        Ok(body)
+    }
+
+    /// Stores of the register tile. With chunks of a reduction (split-K) and an epilogue, those before the last chunk store
+    /// sums.
+    fn write_back(
+        &mut self,
+        elements: &[usize],
+        at: &LoopState,
+        written: &[ExprComparison],
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let chunks = self.order.split_k.filter(|_| self.statement.epilogue.is_some());
+        let Some(chunks) = chunks else {
+            return self.emit_loops(elements, at, Phase::WriteBack, written);
+        };
+        self.stores_sums = true;
+        let otherwise = self.emit_loops(elements, at, Phase::WriteBack, written)?;
+        self.stores_sums = false;
+        let body = self.emit_loops(elements, at, Phase::WriteBack, written)?;
+        let extent = self.domain.loops.get(chunks).map(|found| found.extent.clone());
+        let last = self.lower(&extent.ok_or(PlanError::Scope)?)?;
+        let condition = Expr::compare(Compare::Eq, add(self.named(chunks), Expr::int(1))?, last);
+        Ok(vec![Stmt::If { condition, likely: false, body, otherwise }])
+    }
+
+    /// Conditions on target elements that must hold in the update too. A condition that shares a loop with one of these
+    /// is included, transitively: it may hold only in combination with them.
+    pub(crate) fn guards_of_update(&self) -> Vec<ExprComparison> {
+        let (mut asked, mut left): (Vec<ExprComparison>, Vec<ExprComparison>) = self
+            .store_guards
+            .iter()
+            .cloned()
+            .partition(|condition| self.is_guard_of_update(condition));
+        loop {
+            let loops: Vec<usize> = asked.iter().flat_map(|other| self.mentioned(other)).collect();
+            let is_near = |condition: &ExprComparison| {
+                self.mentioned(condition).iter().any(|number| loops.contains(number))
+            };
+            let (more, others): (Vec<_>, Vec<_>) = left.into_iter().partition(is_near);
+            left = others;
+            if more.is_empty() {
+                return asked;
+            }
+            asked.extend(more);
+        }
+    }
+
+    /// True if a condition on target elements must hold in the update too: if it mentions a reduced loop, the value
+    /// divides or gathers, or a read outside of staging buffers moves with its loops. A staging buffer can be read for
+    /// elements that do not exist, since their values are not stored.
+    fn is_guard_of_update(&self, condition: &ExprComparison) -> bool {
+        let all = self.mentioned(condition);
+        let is_far = |access: &Access<'_>| {
+            let is_near = self.staged.iter().any(|staged| staged.part.name == access.bound.name);
+            let left = self.domain.mentioned(&access.steps.rest);
+            let moves = |number: &usize| {
+                left.contains(number) || access.steps.strides.iter().any(|step| step.0 == *number)
+            };
+            access.part == AccessUse::Value
+                && !is_near
+                && (!access.place.is_empty() || all.iter().any(moves))
+        };
+        all.iter().any(|number| self.domain.is_reduced(*number))
+            || self.statement.value.divides()
+            || self.statement.value.gathers()
+            || self.accesses.iter().any(is_far)
+    }
+
+    /// Update `into op= value`, in the accumulator's type.
+    pub(crate) fn gather(&self, into: Value, how: Update, value: Value) -> Stmt {
+        Stmt::Update { into, how, dtype: self.statement.accumulator.element(), value }
+    }
+
+    /// Accumulator of the current iteration: `sum`, or `sum[i * 4 + j]` in a register tile.
+    pub(crate) fn item(&self) -> Result<Value, PlanError> {
+        self.item_at(None)
+    }
+
+    /// Like [`Nest::item`], with another value for the variable of one loop; `other` is the loop and that value.
+    pub(crate) fn item_at(&self, other: Option<(usize, &Expr)>) -> Result<Value, PlanError> {
+        let mut index: Option<Expr> = None;
+        for (number, rounds) in self.order.register_tile(&self.domain).zip(&self.array_extents) {
+            let there = other.filter(|(own, _)| *own == number).map(|(_, round)| round.clone());
+            let name = there.unwrap_or_else(|| self.named(number));
+            index = Some(match index {
+                None => name,
+                Some(index) => add(multiply(index, literal(*rounds)?)?, name)?,
+            });
+        }
+        let array = self.accumulator.clone();
+        Ok(match index {
+            None => Value::Name { name: array },
+            Some(index) => Value::Item { array, index },
+        })
+    }
+
+    /// Initial value of the accumulator: the target's element if the reduction continues from it, else the identity of
+    /// the reduction.
+    pub(crate) fn first(&self, at: &LoopState) -> Result<Value, PlanError> {
+        if self.accumulates_into_output {
+            return self.held(at);
+        }
+        Ok(reduction::identity(self.statement.op, self.statement.accumulator))
+    }
+
+    /// The target's element, converted to the accumulator's type.
+    pub(crate) fn held(&self, at: &LoopState) -> Result<Value, PlanError> {
+        let target = self.accesses.first().ok_or(PlanError::Scope)?;
+        let offset = at.offsets.first().cloned().unwrap_or(Expr::int(0));
+        let held = load(target.bound, offset);
+        let ty = target.bound.tensor.dtype.scalar.compute_type();
+        let held = convert(held, ty.element(), self.statement.accumulator.element());
+        Ok(reduction::as_first(self.statement, held))
+    }
+
+    /// Epilogue of the stores that are emitted now.
+    fn epilogue(&self) -> Option<&'a TypedExpr> {
+        self.statement.epilogue.as_ref().filter(|_| !self.stores_sums)
+    }
+
+    /// Store of a value, of the accumulator's type: the value itself or, if the statement has an epilogue, that of the
+    /// epilogue.
+    pub(crate) fn store(&self, at: &LoopState, value: Value) -> Result<Vec<Stmt>, PlanError> {
+        let target = self.accesses.first().ok_or(PlanError::Scope)?;
+        let (mut body, mut value) = (Vec::new(), value);
+        if let Some(epilogue) = self.epilogue() {
+            let named = Named::new(self.namer.clone());
+            if !matches!(value, Value::Name { .. } | Value::Item { .. }) {
+                let (name, dtype) = (named.name("reduced"), self.statement.accumulator.element());
+                body.push(Stmt::Variable { name: name.clone(), dtype, value });
+                value = Value::Name { name };
+            }
+            let reduced = Some(&value);
+            let stored = self.with(at, &named, reduced, &|here| here.number(epilogue))?;
+            body.extend(named.into_stmts());
+            value = stored;
+        }
+        let index = at.offsets.first().cloned().unwrap_or(Expr::int(0));
+        let ty = self.epilogue().map_or(self.statement.accumulator, |epilogue| epilogue.ty);
+        let value = convert(value, ty.element(), target.bound.tensor.dtype);
+        let (buffer, through) = (target.bound.name.clone(), target.bound.store.clone());
+        body.push(Stmt::Store { buffer, index, value, through });
+        Ok(body)
+    }
+
+    /// Value in the accumulator's type, preceded by the declarations of the named indices that it uses.
+    pub(crate) fn update_value(&self, at: &LoopState) -> Result<(Vec<Stmt>, Value), PlanError> {
+        let (from, to) = (self.statement.value.ty, self.statement.accumulator);
+        let named = Named::new(self.namer.clone());
+        let value = self.with(at, &named, None, &|here| here.number(&self.statement.value))?;
+        Ok((named.into_stmts(), convert(value, from.element(), to.element())))
+    }
+
+    /// Element at an index read from another tensor, and its bounds check; `None` if no check is needed.
+    fn indexed(
+        &self,
+        at: &LoopState,
+        named: &Named<'_>,
+        gather: &Gather,
+    ) -> Result<Indexed, PlanError> {
+        let found = bound(self.buffers, self.compute, gather.buffer).ok_or(PlanError::Scope)?;
+        let place = self.with(at, named, None, &|here| {
+            let number = |value: &TypedExpr| here.number(value);
+            let (index, symbol, compute, runs) = (here.index, self.symbol, self.compute, self.runs);
+            let lowering = Lowering { number: &number, index, symbol, compute, runs };
+            named.place(found, &gather.index, &lowering)
+        })?;
+        Ok((element(found, &place.index, self.symbol)?, place.is_inside))
+    }
+
+    /// Result of `run` in the context of the value, or of the epilogue if there is a `reduced` value.
+    fn with<T>(
+        &self,
+        at: &LoopState,
+        named: &Named<'_>,
+        reduced: Option<&Value>,
+        run: &dyn Fn(&ValueLowering<'_>) -> Result<T, PlanError>,
+    ) -> Result<T, PlanError> {
+        let read = |read: &ElementRead| {
+            let part = if reduced.is_some() { AccessUse::Epilogue } else { AccessUse::Value };
+            let is_it = |access: &Access<'_>| access.read == Some(read) && access.part == part;
+            let k = self.accesses.iter().position(is_it).ok_or(PlanError::Scope)?;
+            let access = self.accesses.get(k).ok_or(PlanError::Scope)?;
+            let number = match &access.bound.image {
+                Some([fetch, _]) => {
+                    let place = access.place.iter().map(|index| self.lower(index));
+                    let args = [Ok(Expr::name(&access.bound.name))].into_iter().chain(place);
+                    let args = args.collect::<Result<Vec<_>, PlanError>>()?;
+                    fetched(access.bound, fetch, args)
+                }
+                None => load(access.bound, at.offsets.get(k).cloned().unwrap_or(Expr::int(0))),
+            };
+            let unsure = |condition: &&ExprComparison| !at.proven.contains(condition);
+            let unsure = access.inside.iter().filter(unsure).cloned().collect();
+            Ok((number, unsure))
+        };
+        let index = |expr: &Algebra| {
+            let there = self.domain.at(expr, &self.domain.axes)?;
+            self.lower(&there)
+        };
+        let condition = |all: &Predicate| condition(&all.all, &|var| self.scope(var));
+        let gather = |gather: &Gather| self.indexed(at, named, gather);
+        run(&ValueLowering {
+            read: &read,
+            gather: &gather,
+            reduced,
+            index: &index,
+            condition: &condition,
+        })
+    }
+}
+
+fn read_of(value: &TypedExpr) -> Option<&ElementRead> {
+    match &value.kind {
+        TypedExprKind::Read(read) => Some(read),
+        _ => None,
+    }
+}
+
+/// Prefix of the names of a buffer's partial offsets: `a` for `a0`, `a1`, ….
+pub(crate) fn partial(name: &str) -> String {
+    let first = name.chars().next().map_or('o', |first| first.to_ascii_lowercase());
+    first.to_string()
+}

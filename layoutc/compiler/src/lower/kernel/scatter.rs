@@ -1,0 +1,313 @@
+//! Statements that write through an index tensor (scatter): serial loops over the logical axes in the order of the
+//! text. Several values may be written to one element, so that their order matters: GPU threads share only the loops
+//! over axes that are by themselves an index of the target, whose iterations write different elements. Each thread
+//! executes all iterations of the other loops.
+
+use layoutc_algebra::expr::{BinOp, Expr as Algebra, Predicate, Var};
+
+use crate::base::dtype::Scalar;
+use crate::ir::{Expr, LaunchAxis, LoopKind, Stmt, Value};
+use crate::loops::ExecutionModel;
+use crate::loops::arith::{fold, product};
+use crate::loops::buffers::{KernelBuffer, bound};
+use crate::loops::error::PlanError;
+use crate::loops::range::Range;
+use crate::loops::scheduled_statement::at_once_in_a_byte;
+use crate::lower::expr::{Binding, Scope, lower, range};
+use crate::lower::gpu_relayout::Items;
+use crate::lower::kernel::indexed::{Lowering, Named, Place, element, offset};
+use crate::lower::kernel::reduction;
+use crate::lower::kernel::value::{ValueLowering, condition, convert, inside, load};
+use crate::lower::names::Namer;
+use crate::model::compute::{
+    DataIndex, ElementRead, Gather, KernelInstance, Statement, TypedExprKind,
+};
+
+/// Serial loop nest of the statement, for a CPU.
+///
+/// # Errors
+/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+pub(crate) fn on_cores(
+    compute: &KernelInstance,
+    statement: &Statement,
+    buffers: &[KernelBuffer],
+    (scope, namer): (&Scope<'_>, &mut Namer<'_>),
+    runs: ExecutionModel,
+) -> Result<Vec<Stmt>, PlanError> {
+    let scatter = Scatter::new(compute, statement, buffers, (scope, namer), runs)?;
+    let all: Vec<usize> = (0..statement.axes.len()).collect();
+    let inside = scatter.element(namer, &all)?;
+    scatter.rounds(&all, inside)
+}
+
+/// Statement for one GPU thread, and the number of threads.
+///
+/// # Errors
+/// Same errors as [`on_cores`], and [`PlanError::Choice`] if the target is an image.
+pub(crate) fn on_items(
+    compute: &KernelInstance,
+    statement: &Statement,
+    buffers: &[KernelBuffer],
+    (scope, namer): (&Scope<'_>, &mut Namer<'_>),
+) -> Result<(Vec<Stmt>, Items), PlanError> {
+    let scatter = Scatter::new(compute, statement, buffers, (scope, namer), ExecutionModel::Gpu)?;
+    let indices = statement.scatter.as_deref().unwrap_or_default();
+    let (own, others): (Vec<usize>, Vec<usize>) =
+        (0..statement.axes.len()).partition(|k| stands_alone(indices, *k));
+    let mut count = Algebra::constant(1);
+    for axis in own.iter().filter_map(|k| statement.axes.get(*k)) {
+        count = product(&count, &axis.extent)?;
+    }
+    let may_be_none = range(&count, scope).low.is_none_or(|low| low <= 0);
+    let items = Items { count: lower(&count, scope)?, may_be_none };
+    let item = namer.name("item");
+    let axes = vec![LaunchAxis { name: item.clone(), extent: items.count.clone() }];
+    let mut body = vec![Stmt::Launch { axes }];
+    body.extend(scatter.rounds_of(&item, &own)?);
+    let inside = scatter.element(namer, &others)?;
+    body.extend(scatter.rounds(&others, inside)?);
+    Ok((body, items))
+}
+
+/// True if an axis is by itself an index of the target: its iterations write different elements.
+fn stands_alone(indices: &[DataIndex], axis: usize) -> bool {
+    let wanted = u32::try_from(axis).map(|k| Algebra::var(Var::Axis(k)));
+    indices.iter().any(|index| {
+        matches!((&index.value.kind, &wanted), (TypedExprKind::Index(expr), Ok(own)) if expr == own)
+    })
+}
+
+/// Number of outer loops that must enclose the named indices: one past the position in `axes` of the innermost axis on
+/// which an index depends. Unchecked indices that read no tensor are not named.
+fn depth(indices: &[DataIndex], axes: &[usize]) -> usize {
+    let mut depth = 0;
+    for index in indices {
+        if matches!(index.value.kind, TypedExprKind::Index(_)) && !index.is_checked {
+            continue;
+        }
+        let mut look = |expr: &Algebra| {
+            let is_it = |k: &usize| {
+                let own = u32::try_from(*k).ok();
+                expr.mentions(&|var| matches!(var, Var::Axis(k) if Some(k) == own))
+            };
+            let last = axes.iter().rposition(is_it);
+            depth = depth.max(last.map_or(0, |last| last.saturating_add(1)));
+        };
+        index.value.walk(&mut |part| match &part.kind {
+            TypedExprKind::Index(expr) => look(expr),
+            TypedExprKind::Read(read) => read.index.iter().for_each(&mut look),
+            _ => {}
+        });
+    }
+    depth
+}
+
+/// Statement, ready to be emitted.
+struct Scatter<'a> {
+    compute: &'a KernelInstance,
+    statement: &'a Statement,
+    buffers: &'a [KernelBuffer],
+    symbol: &'a Scope<'a>,
+    /// Variable names of the axes.
+    names: Vec<String>,
+    target: &'a KernelBuffer,
+    runs: ExecutionModel,
+}
+
+impl<'a> Scatter<'a> {
+    fn new(
+        compute: &'a KernelInstance,
+        statement: &'a Statement,
+        buffers: &'a [KernelBuffer],
+        (symbol, namer): (&'a Scope<'a>, &mut Namer<'_>),
+        runs: ExecutionModel,
+    ) -> Result<Self, PlanError> {
+        let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
+        if runs == ExecutionModel::Gpu
+            && let Some(error) =
+                at_once_in_a_byte(compute, target, (&compute.schedule.parallel, runs))
+        {
+            return Err(error);
+        }
+        if target.image.is_some() {
+            return Err(PlanError::Choice {
+                message: format!(
+                    "`{}` is an image, written by texels: no single element is written through an index tensor",
+                    target.tensor.name
+                ),
+                help: "write a tensor in global memory".to_owned(),
+                place: statement.place.clone(),
+            });
+        }
+        let names = statement.axes.iter().map(|axis| namer.name(&axis.name)).collect();
+        Ok(Self { compute, statement, buffers, symbol, names, target, runs })
+    }
+
+    fn scope(&self, var: Var) -> Option<Binding> {
+        let Var::Axis(k) = var else { return (self.symbol)(var) };
+        let k = usize::try_from(k).ok()?;
+        let high = range(&self.statement.axes.get(k)?.extent, self.symbol).high;
+        let range = Range { low: Some(0), high: high.map(|extent| extent - 1) };
+        Some(Binding { tree: Expr::name(self.names.get(k)?), range })
+    }
+
+    fn lower(&self, expr: &Algebra) -> Result<Expr, PlanError> {
+        lower(expr, &|var| self.scope(var))
+    }
+
+    /// Loops over these axes, the first outermost. The named indices are declared in the outermost loop that determines
+    /// them.
+    fn rounds(&self, axes: &[usize], inside: Body) -> Result<Vec<Stmt>, PlanError> {
+        let Body { depth, before, is_inside, stmts } = inside;
+        let (outer, inner) = axes.split_at(depth.min(axes.len()));
+        let body = self.looped(inner, stmts)?;
+        let mut all = before;
+        match is_inside {
+            None => all.extend(body),
+            Some((name, value)) => {
+                let dtype = Scalar::Bool.element();
+                all.push(Stmt::Variable { name: name.clone(), dtype, value });
+                let condition = Expr::Name { name };
+                all.push(Stmt::If { condition, likely: true, body, otherwise: Vec::new() });
+            }
+        }
+        self.looped(outer, all)
+    }
+
+    fn looped(&self, axes: &[usize], body: Vec<Stmt>) -> Result<Vec<Stmt>, PlanError> {
+        let mut body = body;
+        for k in axes.iter().rev() {
+            let axis = self.statement.axes.get(*k).ok_or(PlanError::Scope)?;
+            let name = self.names.get(*k).cloned().ok_or(PlanError::Scope)?;
+            let (from, to) = (Expr::int(0), self.lower(&axis.extent)?);
+            body = vec![Stmt::For { name, from, to, step: 1, kind: LoopKind::Serial, body }];
+        }
+        Ok(body)
+    }
+
+    /// The iteration of each loop that a GPU thread executes, the last loop fastest.
+    fn rounds_of(&self, item: &str, axes: &[usize]) -> Result<Vec<Stmt>, PlanError> {
+        let mut lets = Vec::new();
+        let mut inside = Algebra::constant(1);
+        for (place, k) in axes.iter().enumerate().rev() {
+            let axis = self.statement.axes.get(*k).ok_or(PlanError::Scope)?;
+            let mut value = Expr::name(item);
+            // If a loop has no iterations, no thread executes this.
+            if inside.as_const() == Some(0) || axis.extent.as_const() == Some(0) {
+                value = Expr::int(0);
+                inside = Algebra::constant(1);
+            }
+            if inside.as_const() != Some(1) {
+                value = Expr::Div { a: Box::new(value), b: Box::new(self.lower(&inside)?) };
+            }
+            if place > 0 && axis.extent.as_const() != Some(0) {
+                value = Expr::Mod { a: Box::new(value), b: Box::new(self.lower(&axis.extent)?) };
+            }
+            inside = fold(BinOp::Mul, &inside, &axis.extent)?;
+            lets.push(Stmt::Let { name: self.names.get(*k).cloned().unwrap_or_default(), value });
+        }
+        lets.reverse();
+        Ok(lets)
+    }
+
+    /// Body of the innermost of these loops.
+    fn element(&self, namer: &Namer<'_>, axes: &[usize]) -> Result<Body, PlanError> {
+        let indices = self.statement.scatter.as_deref().unwrap_or_default();
+        let named = Named::new(namer.clone());
+        let place = self.place(&named, self.target, indices)?;
+        let Place { index, is_inside } = place;
+        let is_inside = is_inside.map(|value| (named.name("is_inside"), value));
+        let values = Named::new(named.names());
+        let value = self.value(&values)?;
+        let store = self.store(value, &index)?;
+        let mut body = values.into_stmts();
+        body.push(store);
+        let depth = depth(indices, axes);
+        Ok(Body { depth, before: named.into_stmts(), is_inside, stmts: body })
+    }
+
+    /// Index of an access through index tensors; declarations of its components are added to `named`.
+    fn place(
+        &self,
+        named: &Named<'_>,
+        bound: &KernelBuffer,
+        indices: &[DataIndex],
+    ) -> Result<Place, PlanError> {
+        self.with(named, &|here| {
+            let number = |value: &_| here.number(value);
+            let index = |expr: &Algebra| self.lower(expr);
+            let (symbol, compute, runs) = (self.symbol, self.compute, self.runs);
+            let lowering = Lowering { number: &number, index: &index, symbol, compute, runs };
+            named.place(bound, indices, &lowering)
+        })
+    }
+
+    /// Value in the accumulator's type.
+    fn value(&self, named: &Named<'_>) -> Result<Value, PlanError> {
+        let value = self.with(named, &|here| here.number(&self.statement.value))?;
+        let (from, to) = (self.statement.value.ty, self.statement.accumulator);
+        Ok(convert(value, from.element(), to.element()))
+    }
+
+    fn with<T>(
+        &self,
+        named: &Named<'_>,
+        run: &dyn Fn(&ValueLowering<'_>) -> Result<T, PlanError>,
+    ) -> Result<T, PlanError> {
+        let read = |read: &ElementRead| {
+            let found = bound(self.buffers, self.compute, read.buffer).ok_or(PlanError::Scope)?;
+            let axes = found.tensor.layout.logical();
+            let extents: Vec<Algebra> = axes.iter().map(|axis| axis.extent.clone()).collect();
+            let index = read.index.iter().map(|index| self.lower(index));
+            let index = index.collect::<Result<Vec<_>, PlanError>>()?;
+            let conditions = inside(read, &read.index, &extents);
+            Ok((element(found, &index, self.symbol)?, conditions))
+        };
+        let gather = |gather: &Gather| {
+            let found = bound(self.buffers, self.compute, gather.buffer);
+            let found = found.ok_or(PlanError::Scope)?;
+            let Place { index, is_inside } = self.place(named, found, &gather.index)?;
+            Ok((element(found, &index, self.symbol)?, is_inside))
+        };
+        let index = |expr: &Algebra| self.lower(expr);
+        let condition = |all: &Predicate| condition(&all.all, &|var| self.scope(var));
+        let reduced = None;
+        run(&ValueLowering {
+            read: &read,
+            gather: &gather,
+            reduced,
+            index: &index,
+            condition: &condition,
+        })
+    }
+
+    fn store(&self, value: Value, index: &[Expr]) -> Result<Stmt, PlanError> {
+        let (target, statement) = (self.target, self.statement);
+        let index = offset(target, index, self.symbol)?;
+        let accumulator = statement.accumulator.element();
+        let value = match reduction::operator(statement.op) {
+            Some(op) => {
+                let own = target.tensor.dtype.scalar.compute_type().element();
+                let held = convert(load(target, index.clone()), own, accumulator);
+                let held = reduction::as_first(statement, held);
+                Value::binary(op, accumulator, held, value)
+            }
+            None => value,
+        };
+        let value = convert(value, accumulator, target.tensor.dtype);
+        let (buffer, through) = (target.name.clone(), target.store.clone());
+        Ok(Stmt::Store { buffer, index, value, through })
+    }
+}
+
+/// Statements for one element.
+struct Body {
+    /// Number of loops that enclose `before`.
+    depth: usize,
+    /// Declarations of the named indices of the target.
+    before: Vec<Stmt>,
+    /// Name and value of the bounds check of these indices; `None` if no check is needed.
+    is_inside: Option<(String, Value)>,
+    /// Statements inside the remaining loops.
+    stmts: Vec<Stmt>,
+}

@@ -1,0 +1,114 @@
+//! Loops in each iteration of which intermediates are computed (compute-at): the buffer of an iteration is declared in the
+//! loop that all writers and readers of the intermediate share.
+
+use crate::ir::{Stmt, Storage};
+use crate::loops::buffers::{KernelBuffer, bound};
+use crate::loops::error::PlanError;
+use crate::lower::kernel::outer_fusion::{Group, Member, Obstacle};
+use crate::model::compute::{BufferRef, ComputeAt, KernelInstance, SharedLoop, Statement};
+
+/// Intermediates of a kernel that are computed in loops, while the loops of its statements are fused.
+pub(crate) struct SharedLoops<'a> {
+    compute: &'a KernelInstance,
+    /// Intermediates whose loop is not closed yet, each with its position in the kernel's `locals`, and its buffer.
+    open: Vec<(usize, &'a ComputeAt, &'a KernelBuffer)>,
+    /// First statement that uses such an intermediate and does not share its loop, with the obstacle; `None` as the
+    /// obstacle if its outermost loop is another one.
+    apart: Option<(&'a Statement, Option<Obstacle>)>,
+}
+
+impl<'a> SharedLoops<'a> {
+    pub(crate) fn new(compute: &'a KernelInstance, buffers: &'a [KernelBuffer]) -> Self {
+        let all = compute.locals.iter().enumerate().filter_map(|(k, local)| {
+            let own = compute.compute_at(&local.name)?;
+            let bound = bound(buffers, compute, BufferRef::Local(k))?;
+            Some((k, own, bound)).filter(|_| bound.iteration.is_some())
+        });
+        Self { compute, open: all.collect(), apart: None }
+    }
+
+    /// Notes a statement that does not become part of the loop of the statements before it.
+    pub(crate) fn note(
+        &mut self,
+        statement: &'a Statement,
+        member: Option<&Member<'_>>,
+        obstacle: Option<Obstacle>,
+    ) {
+        let apart = match self.compute.shared_loop(statement) {
+            None => return,
+            Some(SharedLoop::NoAxis) => Some(Some(Obstacle::Index)),
+            Some(SharedLoop::Axis(axis)) if !member.is_some_and(|own| own.is_over(axis)) => {
+                Some(None)
+            }
+            Some(SharedLoop::Axis(_)) => obstacle.map(Some),
+        };
+        if let Some(obstacle) = apart {
+            self.apart.get_or_insert((statement, obstacle));
+        }
+    }
+
+    /// Statements of a fused loop, with the declarations of the buffers of an iteration in the loop.
+    pub(crate) fn close(&mut self, group: Group<'_>) -> Vec<Stmt> {
+        let compute = self.compute;
+        let mut arrays = Vec::new();
+        self.open.retain(|(local, own, bound)| {
+            let users = users(compute, *local).count();
+            let is_inside = group.shares(BufferRef::Local(*local), own, users);
+            let iteration = bound.iteration.as_ref().filter(|_| is_inside);
+            arrays.extend(iteration.map(|iteration| Stmt::Allocate {
+                name: bound.name.clone(),
+                element: bound.tensor.dtype.to_string(),
+                elements: iteration.elements.max(1),
+                storage: Storage::Private,
+            }));
+            iteration.is_none()
+        });
+        group.into_stmts(arrays)
+    }
+
+    /// Error if writers and readers of an intermediate share no loop.
+    pub(crate) fn finish(self) -> Result<(), PlanError> {
+        let Some((_, ComputeAt { local, at, .. }, _)) = self.open.first() else { return Ok(()) };
+        let name = &at.value;
+        let share =
+            format!("the statements that write or read `{local}` share a loop over `{name}`");
+        let (message, help) = match self.apart {
+            Some((Statement { text, .. }, None)) => (
+                format!("the outermost loop of `{text}` is not the whole loop over `{name}`"),
+                format!("{share}: order the loops by `loops`, or remove `at`"),
+            ),
+            Some((Statement { text, .. }, Some(obstacle))) => {
+                let reason = match obstacle {
+                    Obstacle::Elements(buffer) => {
+                        let buffer = self.compute.buffer_name(buffer);
+                        format!("an iteration uses elements of `{buffer}` that another one writes")
+                    }
+                    Obstacle::Index => format!("it reads `{local}` at an index that is no axis"),
+                    Obstacle::Padding => "padding is filled before that the loop reads".to_owned(),
+                    Obstacle::Loops => {
+                        "their bounds differ, or only one of them is parallel".to_owned()
+                    }
+                    Obstacle::Unrelated => {
+                        "it uses no tensor of the statement before it".to_owned()
+                    }
+                };
+                let message =
+                    format!("`{text}` and the statement before it are not one loop: {reason}");
+                (message, format!("{share}: change this, or remove `at`"))
+            }
+            None => (
+                format!(
+                    "the statements that write or read `{local}` are not one loop over `{name}`"
+                ),
+                "write them next to each other, or remove `at`".to_owned(),
+            ),
+        };
+        Err(PlanError::Choice { message, help, place: at.place.clone() })
+    }
+}
+
+/// Statements that write or read an intermediate.
+fn users(compute: &KernelInstance, local: usize) -> impl Iterator<Item = &Statement> {
+    let buffer = BufferRef::Local(local);
+    compute.statements.iter().filter(move |own| own.target == buffer || own.reads(buffer))
+}

@@ -1,0 +1,217 @@
+//! Staging buffers: which tiles of tensors a statement stages, their contents, and the loops in which they are used.
+
+use layoutc_algebra::expr::{Expr as Algebra, ExprError};
+
+use crate::base::dtype::Dtype;
+use crate::ir::{LoopKind, Stmt, Storage, Value};
+use crate::loops::ExecutionModel;
+use crate::loops::arith::sum;
+use crate::loops::buffers::KernelBuffer;
+use crate::loops::domain::IterationDomain;
+use crate::loops::error::PlanError;
+use crate::loops::footprint::Block;
+use crate::loops::order::Order;
+use crate::lower::kernel::nest::Nest;
+use crate::lower::kernel::value::{convert, float_constant, integer_constant};
+use crate::machine::{CPU, GPU};
+use crate::model::compute::{BufferRef, Statement, TileCache, TypedExpr, TypedExprKind};
+
+/// Tile of a tensor with its staging buffer.
+pub(crate) struct StagingBuffer<'a> {
+    pub(crate) cache: TileCache,
+    pub(crate) block: Block,
+    /// `whole` is the tensor, `part` the staging buffer.
+    pub(crate) whole: &'a KernelBuffer,
+    pub(crate) part: &'a KernelBuffer,
+    /// Loop in each iteration of which the tile is copied and used.
+    pub(crate) at: usize,
+    pub(crate) is_written: bool,
+    /// True for double buffering: the next tile is copied into one half of the buffer while the other half is used.
+    pub(crate) has_halves: bool,
+    /// Value of elements outside the tensor, if all reads with a boundary condition have the same constant; `None`: the
+    /// reads check bounds.
+    pub(crate) outside: Option<Value>,
+    /// Copy loops over the axes of the tile, by axis.
+    pub(crate) digits: Vec<usize>,
+}
+
+/// Staging buffers of a statement, with their tensors. `parts` are the buffers, in the order of `caches`.
+///
+/// # Errors
+/// [`PlanError::Choice`] if a tile is not a rectangular block of constant size, or all tiles together exceed their
+/// memory.
+pub(crate) fn staged<'a>(
+    (statement, caches): (&Statement, Vec<TileCache>),
+    (whole, parts): (&dyn Fn(BufferRef) -> Option<&'a KernelBuffer>, &'a [KernelBuffer]),
+    (domain, order): (&mut IterationDomain, &Order),
+    runs: ExecutionModel,
+) -> Result<Vec<StagingBuffer<'a>>, PlanError> {
+    let mut all = Vec::new();
+    for (cache, part) in caches.into_iter().zip(parts) {
+        let block = Block::new(domain, order, statement, (cache.buffer, &cache.at))?;
+        let at = order.place(domain, &cache.at.value);
+        let at = at.and_then(|place| order.loops.get(place).copied());
+        let (Some(whole), Some(block), Some(at)) = (whole(cache.buffer), block, at) else {
+            continue;
+        };
+        if whole.iteration.is_some() {
+            let message = format!(
+                "`{}` has a buffer for each iteration of a loop, and is not cached",
+                whole.tensor.name
+            );
+            let help = "remove this directive".to_owned();
+            return Err(PlanError::Choice { message, help, place: cache.at.place });
+        }
+        all.push(StagingBuffer::new(statement, (cache, block), (whole, part), at, (domain, runs))?);
+    }
+    fits(&all, runs)?;
+    Ok(all)
+}
+
+impl<'a> StagingBuffer<'a> {
+    /// Staging buffer of a cache. Adds the copy loops to `domain`.
+    fn new(
+        statement: &Statement,
+        (cache, block): (TileCache, Block),
+        (whole, part): (&'a KernelBuffer, &'a KernelBuffer),
+        at: usize,
+        (domain, runs): (&mut IterationDomain, ExecutionModel),
+    ) -> Result<Self, ExprError> {
+        let is_written = statement.target == cache.buffer;
+        let axes = whole.tensor.layout.logical().iter().zip(&block.extents);
+        let digits = axes.map(|(axis, extent)| domain.add_copy_loop(&axis.name, *extent));
+        let digits = digits.collect::<Result<_, _>>()?;
+        let is_shared = runs == ExecutionModel::Gpu && cache.is_shared;
+        // A tile used outside the reduced loops is used once by a thread block.
+        let has_halves = cache.is_double && is_shared && domain.is_reduced(at);
+        let outside = outside(statement, &cache, whole.tensor.dtype);
+        Ok(Self { cache, block, whole, part, at, is_written, has_halves, outside, digits })
+    }
+
+    /// Number of elements of the tile.
+    pub(crate) fn elements(&self) -> i64 {
+        let elements = self.part.tensor.layout.physical_elements().as_const();
+        elements.and_then(|elements| i64::try_from(elements).ok()).unwrap_or(0)
+    }
+
+    /// Offset in the staging buffer, in elements, of the tensor's element with this logical index.
+    ///
+    /// # Errors
+    /// [`ExprError`] if an expression grows too large.
+    pub(crate) fn offset(
+        &self,
+        index: &[Algebra],
+        domain: &IterationDomain,
+    ) -> Result<Algebra, ExprError> {
+        let inside = index
+            .iter()
+            .zip(&self.block.begin)
+            .map(|(index, begin)| domain.facts.simplify(&sum(index, &Algebra::negate(begin)?)?));
+        let inside = inside.collect::<Result<Vec<_>, _>>()?;
+        domain.at(self.part.tensor.layout.offset(), &inside)
+    }
+}
+
+/// Constant that all reads of a tensor with a boundary condition have for elements outside, converted to `dtype`.
+/// `None` if no read has one, the values differ or are not constant, or a nonzero value is of another type than
+/// `dtype`.
+fn outside(statement: &Statement, cache: &TileCache, dtype: Dtype) -> Option<Value> {
+    let reads = statement.value.reads();
+    let mut found: Vec<&TypedExpr> = Vec::new();
+    for read in reads.iter().filter(|read| read.buffer == cache.buffer) {
+        found.extend(read.outside.as_ref().map(|outside| &outside.value));
+    }
+    let (first, others) = found.split_first()?;
+    if others.iter().any(|other| other != first) || first.ty != dtype.scalar.compute_type() {
+        return None;
+    }
+    let (number, is_zero) = match &first.kind {
+        TypedExprKind::Float(float) => (float_constant(first.ty, *float), *float == 0.0),
+        TypedExprKind::Integer(integer) => (integer_constant(first.ty, *integer), *integer == 0),
+        _ => return None,
+    };
+    (is_zero || dtype == first.ty.element()).then(|| convert(number, first.ty.element(), dtype))
+}
+
+/// Error if the staging buffers exceed the shared memory of a GPU, or the limit for blocks on a CPU's stack.
+fn fits(staged: &[StagingBuffer<'_>], runs: ExecutionModel) -> Result<(), PlanError> {
+    let Some(first) = staged.first() else { return Ok(()) };
+    let is_shared = runs == ExecutionModel::Gpu && first.cache.is_shared;
+    let (most, home) = if is_shared {
+        (GPU.shared_bytes, "a work group shares")
+    } else {
+        (CPU.block_stack_bytes, "of blocks go on a stack")
+    };
+    let bytes = |one: &StagingBuffer<'_>| {
+        let size = i128::from(one.part.tensor.dtype.element_bits().div_ceil(8));
+        let halves = if one.has_halves { 2 } else { 1 };
+        i128::from(one.elements()).saturating_mul(size).saturating_mul(halves)
+    };
+    let all: i128 = staged.iter().map(bytes).sum();
+    if all <= most {
+        return Ok(());
+    }
+    let largest = staged.iter().max_by_key(|one| bytes(one)).unwrap_or(first);
+    let (name, at) = (&largest.whole.name, &largest.cache.at);
+    Err(PlanError::Choice {
+        message: format!("the blocks take {all} bytes, and at most {most} bytes {home}"),
+        help: format!(
+            "use the block of `{name}` inside a loop further in than `{}`, or smaller tiles",
+            at.value
+        ),
+        place: at.place.clone(),
+    })
+}
+
+/// Copy statements; with `is_shared`, their outermost loops are parallel.
+fn shared(mut copy: Vec<Stmt>, is_shared: bool) -> Vec<Stmt> {
+    for stmt in &mut copy {
+        if let Stmt::For { kind, .. } = stmt
+            && is_shared
+        {
+            *kind = LoopKind::Parallel;
+        }
+    }
+    copy
+}
+
+impl Nest<'_> {
+    /// Numbers of the staging buffers that are used in an iteration of a loop.
+    pub(crate) fn blocks_at(&self, number: usize) -> Vec<usize> {
+        let all = self.staged.iter().enumerate();
+        all.filter(|(_, staged)| staged.at == number).map(|(k, _)| k).collect()
+    }
+
+    /// Body of a loop, enclosed by the copy-in and copy-out of the staging buffers that its iterations use.
+    pub(crate) fn with_blocks(
+        &mut self,
+        number: usize,
+        body: Vec<Stmt>,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        // If a loop inside is parallel, the copy is too: its iterations write different elements.
+        let is_shared = body.iter().any(Stmt::is_parallel);
+        for k in self.blocks_at(number) {
+            let Some(staged) = self.staged.get(k) else { continue };
+            let (name, element) = (staged.part.name.clone(), staged.part.tensor.dtype.to_string());
+            let elements = staged.elements().max(1);
+            let (is_written, whole) = (staged.is_written, staged.whole.name.clone());
+            let storage = match self.runs {
+                ExecutionModel::Cpu(_) => {
+                    Storage::Restrict { memory: self.namer.name(&format!("{whole}_memory")) }
+                }
+                ExecutionModel::Gpu => Storage::Private,
+            };
+            before.push(Stmt::Allocate { name, element, elements, storage });
+            if !is_written || self.accumulates_into_output {
+                before.push(Stmt::Comment { text: format!("A block of {whole}.") });
+                before.extend(shared(self.copied_in(k)?, is_shared));
+            }
+            if is_written {
+                after.push(Stmt::Comment { text: format!("The block goes to {whole}.") });
+                after.extend(shared(self.copied_out(k)?, is_shared));
+            }
+        }
+        Ok(before.into_iter().chain(body).chain(after).collect())
+    }
+}

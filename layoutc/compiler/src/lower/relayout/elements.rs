@@ -1,0 +1,225 @@
+//! Relayout of single elements, for layouts whose digits do not nest: loops with both offsets as expressions.
+
+use layoutc_algebra::expr::Predicate;
+use layoutc_algebra::expr::{Expr as Algebra, ExprError, Var};
+
+use crate::ir::{Expr, LoopKind, Stmt, Value};
+use crate::loops::access::AffineAccess;
+use crate::loops::arith::{is_multiple, product, sum};
+use crate::loops::digit_order::follow_digits;
+use crate::loops::domain::IterationDomain;
+use crate::loops::error::PlanError;
+use crate::loops::heuristics::parallelize::Loop;
+use crate::loops::range::Range;
+use crate::loops::relayout::address_map::dense_strides;
+use crate::lower::context::Context;
+use crate::lower::expr::Scope;
+use crate::lower::expr::{Binding, lower, lower_predicate, range};
+use crate::lower::relayout::function::{Parts, write};
+use crate::lower::relayout::nest::Buffer;
+
+/// Source or destination of a relayout: the arrangement of the elements in its buffer.
+#[derive(Clone, Copy)]
+pub(crate) enum RelayoutEnd<'a> {
+    /// Dense row-major tensor of the context's logical axes.
+    Dense(&'a Context<'a>),
+    /// Layout of the context's tensor.
+    Layout(&'a Context<'a>),
+}
+
+impl<'a> RelayoutEnd<'a> {
+    fn context(self) -> &'a Context<'a> {
+        match self {
+            Self::Dense(context) | Self::Layout(context) => context,
+        }
+    }
+
+    /// Loops in the order of the memory.
+    fn domain(self) -> Result<IterationDomain, ExprError> {
+        let Context { tensor, layout, .. } = self.context();
+        match self {
+            Self::Dense(_) => IterationDomain::of_axes(layout.logical(), layout.symbols()),
+            Self::Layout(_) => {
+                let mut domain = IterationDomain::new(tensor, layout.symbols(), &[], &[])?;
+                follow_digits(&mut domain, tensor)?;
+                Ok(domain)
+            }
+        }
+    }
+
+    /// Loops over the logical axes.
+    fn logical_domain(self) -> Result<IterationDomain, ExprError> {
+        let layout = self.context().layout;
+        match self {
+            Self::Dense(_) => IterationDomain::of_axes(layout.logical(), layout.symbols()),
+            Self::Layout(_) => IterationDomain::of_logical(layout),
+        }
+    }
+
+    /// Offset of an element, over the loops of `domain`; `axes` is the element's index.
+    fn offset(self, domain: &IterationDomain, axes: &[Algebra]) -> Result<Algebra, ExprError> {
+        let layout = self.context().layout;
+        match self {
+            Self::Layout(_) => domain.at(layout.offset(), axes),
+            Self::Dense(_) => {
+                let mut offset = Algebra::constant(0);
+                for (axis, stride) in axes.iter().zip(dense_strides(layout.logical())?) {
+                    offset = sum(&offset, &product(axis, &stride)?)?;
+                }
+                domain.facts.simplify(&offset)
+            }
+        }
+    }
+
+    /// Condition under which `axes`, an index, is an element of the memory; `None` if every index is.
+    fn condition(self, axes: &[Binding]) -> Result<Option<Expr>, PlanError> {
+        let Self::Layout(context) = self else { return Ok(None) };
+        let Some(elements) = context.layout.domain() else { return Ok(None) };
+        let scope = |var| match var {
+            Var::Axis(k) => axes.get(usize::try_from(k).ok()?).cloned(),
+            other => context.symbol(other),
+        };
+        lower_predicate(elements, &scope).map(Some)
+    }
+}
+
+/// Index of an element in the source: `axes[k]` is the position in the target of the source's axis `k`.
+fn matched(domain: &IterationDomain, axes: &[usize]) -> Vec<Algebra> {
+    axes.iter().filter_map(|k| domain.axes.get(*k)).cloned().collect()
+}
+
+/// Offsets in source and target over the loops of `domain`.
+fn offsets(
+    [source, target]: [RelayoutEnd<'_>; 2],
+    domain: &IterationDomain,
+    axes: &[usize],
+) -> Result<[Algebra; 2], ExprError> {
+    let own = matched(domain, axes);
+    Ok([source.offset(domain, &own)?, target.offset(domain, &domain.axes)?])
+}
+
+/// Loops of a relayout. They follow the memory of the target if both offsets are affine in the innermost loop, so that
+/// it has no division. Otherwise they are the logical axes, those in which both offsets are affine innermost, if there
+/// is one.
+fn domain(ends: [RelayoutEnd<'_>; 2], axes: &[usize]) -> Result<IterationDomain, ExprError> {
+    let affine = |domain: &IterationDomain| -> Result<Vec<usize>, ExprError> {
+        let [read, written] = offsets(ends, domain, axes)?;
+        let [read, written] =
+            [AffineAccess::of(&read, domain)?, AffineAccess::of(&written, domain)?];
+        let is_affine = |number: &usize| {
+            [&read, &written].iter().all(|at| at.stride(*number, domain).is_some())
+        };
+        Ok(domain.active.iter().copied().filter(is_affine).collect())
+    };
+    let by_memory = ends[1].domain()?;
+    if affine(&by_memory)?.last() == by_memory.active.last() {
+        return Ok(by_memory);
+    }
+    let mut by_axes = ends[1].logical_domain()?;
+    let inner = affine(&by_axes)?;
+    if inner.is_empty() {
+        return Ok(by_memory);
+    }
+    by_axes.active.retain(|number| !inner.contains(number));
+    by_axes.active.extend(inner);
+    Ok(by_axes)
+}
+
+impl Parts<'_> {
+    /// Loops that copy one element in each iteration. `axes[k]` is the position in the target of the source's axis `k`.
+    ///
+    /// # Errors
+    /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+    pub(crate) fn by_elements(
+        &mut self,
+        [source, target]: [RelayoutEnd<'_>; 2],
+        axes: &[usize],
+        [from, to]: [&Buffer; 2],
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let domain = domain([source, target], axes)?;
+        let symbol = |var| target.context().symbol(var).or_else(|| source.context().symbol(var));
+        let names: Vec<String> = domain.loops.iter().map(|found| self.local(&found.name)).collect();
+        let scope = |var| match var {
+            Var::Digit(k) => {
+                let number = usize::try_from(k).ok()?;
+                let high = range(&domain.loops.get(number)?.extent, &symbol).high;
+                let tree = Expr::name(names.get(number)?);
+                Some(Binding { tree, range: Range { low: Some(0), high: high.map(|n| n - 1) } })
+            }
+            other => symbol(other),
+        };
+        let own = matched(&domain, axes);
+        let offsets = offsets([source, target], &domain, axes)?;
+        let [read, written] = offsets.map(|offset| lower(&offset, &scope));
+        let written = written?;
+        let (buffer, through) = (from.name.clone(), from.through.clone());
+        let value = Value::Load { buffer, index: read?, through }.cast(self.cast);
+        let stored = write(to, written.clone(), value);
+        let bound = |axes: &[Algebra]| -> Result<Vec<Binding>, PlanError> {
+            let one = |axis| Ok(Binding { tree: lower(axis, &scope)?, range: range(axis, &scope) });
+            axes.iter().map(one).collect()
+        };
+        let condition = source.condition(&bound(&own)?)?;
+        let otherwise = if condition.is_some() && target.context().fills_outside() {
+            let fill = self.declare_fill(target.context())?;
+            let fill = match target {
+                RelayoutEnd::Dense(_) => fill.cast(self.cast),
+                RelayoutEnd::Layout(_) => fill,
+            };
+            vec![write(to, written, fill)]
+        } else {
+            Vec::new()
+        };
+        let stored = crate::lower::index::domain::guarded(condition, stored, otherwise);
+        let of_target = target.condition(&bound(&domain.axes)?)?;
+        let stored = crate::lower::index::domain::guarded(of_target, stored, Vec::new());
+        let inside = guard(&domain, &scope)?;
+        let mut body = vec![crate::lower::index::domain::guarded(inside, stored, Vec::new())];
+        let mut loops = Vec::new();
+        for number in domain.active.iter().rev() {
+            let Some(found) = domain.loops.get(*number) else { continue };
+            let (from, to) = (Expr::int(0), lower(&found.extent, &symbol)?);
+            let name = names.get(*number).cloned().unwrap_or_default();
+            body = vec![Stmt::For { name, from, to, step: 1, kind: LoopKind::Serial, body }];
+            loops.push((*number, found.extent.clone()));
+        }
+        loops.reverse();
+        self.parallelize(&mut body, &domain, &loops, target, to)?;
+        Ok(body)
+    }
+
+    /// Marks the loop to run in parallel, of `loops` (number, trip count), if all threads may be used.
+    fn parallelize(
+        &self,
+        body: &mut [Stmt],
+        domain: &IterationDomain,
+        loops: &[(usize, Algebra)],
+        target: RelayoutEnd<'_>,
+        to: &Buffer,
+    ) -> Result<(), PlanError> {
+        let context = target.context();
+        let symbols = context.layout.symbols();
+        let ranges = |var| context.symbol(var).map(|binding| binding.range);
+        let mut all = Vec::new();
+        for (number, extent) in loops {
+            // Elements that share a byte are written by one thread: only a dense memory has known strides.
+            let apart = match target {
+                _ if to.through.is_none() => true,
+                RelayoutEnd::Layout(_) => false,
+                RelayoutEnd::Dense(_) => {
+                    let stride = AffineAccess::of(&domain.offset, domain)?.stride(*number, domain);
+                    stride.is_some_and(|stride| is_multiple(&stride, to.in_whole(), symbols))
+                }
+            };
+            all.push(Loop { apart, ..Loop::over(extent, symbols, &ranges) });
+        }
+        self.share(body, &all, to);
+        Ok(())
+    }
+}
+
+/// Condition under which an iteration of a domain is executed; `None` if all are.
+fn guard(domain: &IterationDomain, scope: &Scope<'_>) -> Result<Option<Expr>, PlanError> {
+    let all = domain.inside.clone();
+    if all.is_empty() { Ok(None) } else { lower_predicate(&Predicate { all }, scope).map(Some) }
+}

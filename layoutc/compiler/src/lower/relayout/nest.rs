@@ -1,0 +1,363 @@
+//! Loop nests that copy every element once: one loop per digit, with partial offsets at each level.
+
+mod inner;
+
+use layoutc_algebra::expr::{BinOp, Expr as Algebra, ExprError};
+use layoutc_algebra::symbol::Symbol;
+
+use crate::base::cast::Cast;
+use crate::ir::{Compare, Expr, LoopKind, Stmt, Value};
+use crate::loops::arith::{fold, is_multiple};
+use crate::loops::error::PlanError;
+use crate::loops::heuristics::parallelize::elements_of_whole_bytes;
+use crate::loops::relayout::digits::{Cut, Transfer};
+use crate::loops::relayout::plan::Moves;
+use crate::loops::relayout::plan::Nest;
+use crate::loops::relayout::plan::Part;
+use crate::loops::relayout::schedule::{Inner, Level};
+use crate::lower::expr::{Scope, add, literal, lower, multiply, range};
+use crate::lower::names::Namer;
+use crate::machine::CPU;
+use crate::model::StorePolicy;
+
+/// Source or destination buffer of a loop nest.
+#[derive(Debug, Clone)]
+pub(crate) struct Buffer {
+    /// Name of the buffer.
+    pub name: String,
+    /// Prefix of the names of partial offsets: `p` gives `p0`, `p1`, ….
+    pub partial: String,
+    /// Function that loads (source) or stores (destination) an element; `None` if elements fill whole bytes.
+    pub through: Option<String>,
+    /// Size of an element, in bits.
+    pub element_bits: i128,
+}
+
+impl Buffer {
+    /// Smallest number of elements that fills whole bytes.
+    pub(crate) fn in_whole(&self) -> i128 {
+        elements_of_whole_bytes(self.element_bits)
+    }
+}
+
+/// Statements of a planned relayout; `cast` converts every element.
+///
+/// # Errors
+/// [`PlanError`] if a bound or stride exceeds 64 bits.
+pub(crate) fn write(
+    nest: &Nest,
+    symbols: &[Symbol],
+    scope: &Scope<'_>,
+    namer: &Namer<'_>,
+    [from, to]: [&Buffer; 2],
+    cast: Option<Cast>,
+    moves: Moves,
+) -> Result<Vec<Stmt>, PlanError> {
+    let whole_bytes = lower(&nest.whole_bytes, scope)?;
+    let whole_bytes = match nest.stores {
+        None => whole_bytes,
+        Some(StorePolicy::Streaming) => Expr::int(-1),
+        Some(StorePolicy::Cached) => whole_bytes.min(Expr::int(CPU.cached_bytes)),
+    };
+    let mut body = Vec::new();
+    for Part { transfer, schedule, parallel } in &nest.parts {
+        // Names are scoped to loops: each part may reuse them.
+        let mut namer = namer.clone();
+        let inner = schedule.inner;
+        let names = transfer.cuts.iter().enumerate().map(|(k, cut)| {
+            let is_loop = !cut.is_unit() && inner.digits().all(|digit| digit != k);
+            if is_loop { namer.name(&cut.name) } else { String::new() }
+        });
+        let names = names.collect();
+        let mut writer = Writer {
+            transfer,
+            symbols,
+            scope,
+            namer: &mut namer,
+            names,
+            blocks: Vec::new(),
+            known: Vec::new(),
+            inner,
+            innermost: schedule.levels.last().copied(),
+            moves,
+            whole_bytes: whole_bytes.clone(),
+            cast,
+            parallel: *parallel,
+            from,
+            to,
+        };
+        let from_offset = lower(&transfer.from_constant, scope)?;
+        let to_offset = lower(&transfer.to_constant, scope)?;
+        body.extend(writer.level(&schedule.levels, from_offset, to_offset)?);
+    }
+    Ok(body)
+}
+
+/// Kind of a loop: parallel or serial.
+fn kind(is_parallel: bool) -> LoopKind {
+    if is_parallel { LoopKind::Parallel } else { LoopKind::Serial }
+}
+
+pub(crate) struct Writer<'w, 'n> {
+    transfer: &'w Transfer,
+    symbols: &'w [Symbol],
+    scope: &'w Scope<'w>,
+    namer: &'w mut Namer<'n>,
+    /// Name of the loop variable of each cut; empty for cuts without a loop.
+    names: Vec<String>,
+    /// Open loops over blocks: cut, name of the block variable, block size.
+    blocks: Vec<(usize, String, i64)>,
+    /// Bounds that were emitted ahead of their loop: cut, (first value, one past the last value).
+    known: Vec<(usize, (Expr, Expr))>,
+    /// Kernel inside all loops.
+    inner: Inner,
+    /// Innermost loop around `inner`; `None` if there is no loop.
+    innermost: Option<Level>,
+    /// Primitives of the target.
+    moves: Moves,
+    /// Size of all elements in the destination, in bytes; -1 if streaming stores are forced.
+    whole_bytes: Expr,
+    /// Conversion of every element; `None` if the types are equal.
+    cast: Option<Cast>,
+    /// Level whose iterations run in parallel.
+    parallel: Option<Level>,
+    from: &'w Buffer,
+    to: &'w Buffer,
+}
+
+impl Writer<'_, '_> {
+    fn level(&mut self, levels: &[Level], from: Expr, to: Expr) -> Result<Vec<Stmt>, PlanError> {
+        match levels.split_first() {
+            None => self.inner(from, to),
+            Some((level @ Level::Blocks { digit, size }, rest)) => {
+                let Some(cut) = self.transfer.cuts.get(*digit) else { return Ok(Vec::new()) };
+                let name = self.namer.name(&format!("{}_block", cut.name));
+                self.blocks.push((*digit, name.clone(), *size));
+                let until = lower(&cut.extent, self.scope)?;
+                let body = self.level(rest, from, to)?;
+                let from = Expr::int(0);
+                let kind = kind(self.parallel == Some(*level));
+                Ok(vec![Stmt::For { name, from, to: until, step: *size, kind, body }])
+            }
+            Some((Level::Digit(k), rest)) => self.digit(*k, rest, from, to),
+        }
+    }
+
+    fn digit(
+        &mut self,
+        k: usize,
+        rest: &[Level],
+        from: Expr,
+        to: Expr,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let (Some(cut), Some(name)) = (self.transfer.cuts.get(k), self.names.get(k).cloned())
+        else {
+            return Ok(Vec::new());
+        };
+        let known = self.known.iter().position(|(other, _)| *other == k);
+        let (mut before, (low, high)) = match known.map(|at| self.known.swap_remove(at)) {
+            Some((_, bounds)) => (Vec::new(), bounds),
+            None => self.loop_bounds(k, cut, rest)?,
+        };
+        let innermost = rest.is_empty() && self.inner == Inner::Element;
+        if innermost && let Some(elements) = self.run_elements(k, cut, &low, &high) {
+            before.push(self.copy(from, to, elements)?);
+            return Ok(before);
+        }
+        let from = self.advance(from, &name, &cut.from_stride)?;
+        let to = self.advance(to, &name, &cut.to_stride)?;
+        let body = if innermost {
+            vec![self.store(from, to)]
+        } else {
+            let (from_let, from) = self.partial(&self.from.partial.clone(), from);
+            let (to_let, to) = self.partial(&self.to.partial.clone(), to);
+            let mut body: Vec<Stmt> = [to_let, from_let].into_iter().flatten().collect();
+            body.extend(self.early_bounds(cut.chain, rest)?);
+            body.extend(self.level(rest, from, to)?);
+            body
+        };
+        let kind = kind(self.parallel == Some(Level::Digit(k)));
+        before.push(Stmt::For { name, from: low, to: high, step: 1, kind, body });
+        Ok(before)
+    }
+
+    /// Trip count of the innermost loop if the loop is a contiguous run that is long enough for a copy primitive;
+    /// `None` if it is not.
+    fn run_elements(&self, k: usize, cut: &Cut, low: &Expr, high: &Expr) -> Option<Expr> {
+        let steps = [&cut.from_stride, &cut.to_stride];
+        let contiguous = steps.iter().all(|stride| stride.as_const() == Some(1))
+            && [self.from, self.to].iter().all(|buffer| buffer.through.is_none());
+        let blocked = self.blocks.iter().any(|(blocked, ..)| *blocked == k);
+        if !contiguous || blocked || *low != Expr::int(0) {
+            return None;
+        }
+        // In a chain of more than two digits that ends early, the computed end of a digit may be less than its start.
+        let chain = self.transfer.cuts.iter().filter(|other| other.chain == cut.chain);
+        if chain.count() > 2 && !matches!(high, Expr::Int { .. }) {
+            return None;
+        }
+        // Targets without tile primitives have no primitive that converts runs.
+        if self.cast.is_some() && self.moves == Moves::Elements {
+            return None;
+        }
+        let bits = self.from.element_bits.min(self.to.element_bits);
+        let element = bits.checked_div(8).unwrap_or(1);
+        let (longest, worth) = match high {
+            Expr::Int { value } => (Some(i128::from(*value)), CPU.copy_run_bytes),
+            _ => (range(&cut.extent, self.scope).high, CPU.copy_unknown_run_bytes),
+        };
+        if longest.is_some_and(|longest| longest.saturating_mul(element) < worth) {
+            return None;
+        }
+        Some(high.clone())
+    }
+
+    /// Statements for the bounds of a chain's last loop, emitted as soon as all its other loops are open; records the
+    /// bounds in `known`. Empty unless exactly one loop of the chain is left, a `Level::Digit` that is not blocked, and
+    /// `inner` has no digit of the chain.
+    fn early_bounds(&mut self, chain: usize, rest: &[Level]) -> Result<Vec<Stmt>, PlanError> {
+        let of_chain = |k: usize| self.transfer.cuts.get(k).is_some_and(|cut| cut.chain == chain);
+        if self.inner.digits().any(of_chain) {
+            return Ok(Vec::new());
+        }
+        let mut left = rest.iter().filter(|level| of_chain(level.of()));
+        let (Some(Level::Digit(k)), None) = (left.next(), left.next()) else {
+            return Ok(Vec::new());
+        };
+        let Some(cut) = self.transfer.cuts.get(*k) else { return Ok(Vec::new()) };
+        if self.blocks.iter().any(|(blocked, ..)| blocked == k) {
+            return Ok(Vec::new());
+        }
+        let (before, bounds) = self.loop_bounds(*k, cut, &[])?;
+        self.known.push((*k, bounds));
+        Ok(before)
+    }
+
+    /// `offset + name * stride`, in elements.
+    fn advance(&self, offset: Expr, name: &str, stride: &Algebra) -> Result<Expr, PlanError> {
+        let step = multiply(Expr::name(name), lower(stride, self.scope)?)?;
+        if let Expr::Int { value: 0 } = step {
+            return Ok(offset);
+        }
+        add(offset, step)
+    }
+
+    /// Declaration of `value` as a partial offset, and its name; `None` and `value` itself if it is a name or a
+    /// constant.
+    fn partial(&mut self, prefix: &str, value: Expr) -> (Option<Stmt>, Expr) {
+        if matches!(value, Expr::Name { .. } | Expr::Int { .. }) {
+            return (None, value);
+        }
+        let name = self.namer.partial(prefix);
+        let named = Expr::name(&name);
+        (Some(Stmt::Let { name, value }), named)
+    }
+
+    fn store(&self, from: Expr, to: Expr) -> Stmt {
+        Stmt::Store {
+            buffer: self.to.name.clone(),
+            index: to,
+            value: Value::Load {
+                buffer: self.from.name.clone(),
+                index: from,
+                through: self.from.through.clone(),
+            }
+            .cast(self.cast),
+            through: self.to.through.clone(),
+        }
+    }
+
+    /// Bounds of digit `k`: statements that the bounds need, then first value and one past the last value. `rest`:
+    /// levels inside this loop; the bounds of a chain apply to its innermost loop.
+    fn loop_bounds(
+        &mut self,
+        k: usize,
+        cut: &Cut,
+        rest: &[Level],
+    ) -> Result<(Vec<Stmt>, (Expr, Expr)), PlanError> {
+        let mut before = Vec::new();
+        let mut low = Expr::int(0);
+        let mut high = lower(&cut.extent, self.scope)?;
+        let block = self.blocks.iter().find(|(blocked, ..)| *blocked == k).cloned();
+        if let Some((_, block, size)) = block {
+            low = Expr::name(&block);
+            let end = add(low.clone(), Expr::int(size))?;
+            let whole = is_multiple(&cut.extent, i128::from(size), self.symbols);
+            high = if whole { end } else { self.least(&mut before, cut, "end", end, high) };
+        }
+        let of_chain = |other: usize| {
+            self.transfer.cuts.get(other).is_some_and(|other| other.chain == cut.chain)
+        };
+        let last = !rest.iter().filter_map(Level::digit).any(of_chain)
+            && !self.inner.digits().any(|other| other != k && of_chain(other));
+        if last && let Some(bounds) = self.transfer.chains.get(cut.chain) {
+            if self.transfer.ends_early(cut.chain, bounds, self.symbols) {
+                let top = self.transfer.top_weight(cut.chain);
+                let end = self.edge(cut, &bounds.high)?;
+                // The most significant digit ends at `end`; a less significant one at its extent if that is smaller.
+                let sure = cut.weight == top && matches!(low, Expr::Int { .. });
+                high = if sure { end } else { self.least(&mut before, cut, "end", end, high) };
+            }
+            if bounds.starts_late() {
+                let start = self.edge(cut, &bounds.low)?;
+                low = self.most(&mut before, cut, "start", start, low);
+            }
+        }
+        Ok((before, (low, high)))
+    }
+
+    /// Least value of the digit for which the chain's `m` is at least `edge`, given the chain's other digits. With
+    /// `q, r = divmod(edge, weight)` the value is `q - above + (below < r)`, where `above` is the sum of the more
+    /// significant digits, in units of `weight`, and `below` the sum of the less significant ones, in units of `m`.
+    fn edge(&self, cut: &Cut, edge: &Algebra) -> Result<Expr, PlanError> {
+        let weight = Algebra::constant(cut.weight);
+        let mut value = lower(&fold(BinOp::FloorDiv, edge, &weight)?, self.scope)?;
+        let rest = lower(&fold(BinOp::Mod, edge, &weight)?, self.scope)?;
+        let mut below = Expr::int(0);
+        for (other, name) in self.transfer.cuts.iter().zip(&self.names) {
+            if other.chain != cut.chain || other.weight == cut.weight || other.is_unit() {
+                continue;
+            }
+            if other.weight > cut.weight {
+                let times = other.weight.checked_div(cut.weight).ok_or(ExprError::Overflow)?;
+                value = add(value, multiply(Expr::name(name), literal(-times)?)?)?;
+            } else {
+                below = add(below, multiply(Expr::name(name), literal(other.weight)?)?)?;
+            }
+        }
+        if rest == Expr::int(0) {
+            return Ok(value);
+        }
+        if below == Expr::int(0) {
+            return add(value, rest.min(Expr::int(1)));
+        }
+        let more = Expr::Select {
+            condition: Box::new(Expr::compare(Compare::Lt, below, rest)),
+            then: Box::new(Expr::int(1)),
+            otherwise: Box::new(Expr::int(0)),
+        };
+        add(value, more)
+    }
+
+    /// `min(a, b)`, declared in `before` unless it is a name or a constant.
+    fn least(&mut self, before: &mut Vec<Stmt>, cut: &Cut, what: &str, a: Expr, b: Expr) -> Expr {
+        let bound = a.min(b);
+        self.named(before, cut, what, bound)
+    }
+
+    /// `max(a, b)`, declared in `before` unless it is a name or a constant.
+    fn most(&mut self, before: &mut Vec<Stmt>, cut: &Cut, what: &str, a: Expr, b: Expr) -> Expr {
+        let bound = a.max(b);
+        self.named(before, cut, what, bound)
+    }
+
+    fn named(&mut self, before: &mut Vec<Stmt>, cut: &Cut, what: &str, bound: Expr) -> Expr {
+        if matches!(bound, Expr::Int { .. } | Expr::Name { .. }) {
+            return bound;
+        }
+        let name = self.namer.name(&format!("{}_{what}", cut.name));
+        let named = Expr::name(&name);
+        before.push(Stmt::Let { name, value: bound });
+        named
+    }
+}

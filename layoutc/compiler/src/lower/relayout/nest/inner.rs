@@ -1,0 +1,217 @@
+//! Bounds and strides of the statement inside all loops that copies a tile.
+
+use layoutc_algebra::expr::BinOp;
+use layoutc_algebra::expr::Expr as Algebra;
+
+use crate::ir::{Blocks, Expr, Primitive, Stmt, Strided};
+use crate::loops::arith::fold;
+use crate::loops::arith::is_multiple;
+use crate::loops::error::PlanError;
+use crate::loops::relayout::digits::Cut;
+use crate::loops::relayout::plan::Moves;
+use crate::loops::relayout::schedule::Inner;
+use crate::lower::expr::{add, literal, lower, multiply};
+use crate::lower::relayout::nest::Buffer;
+use crate::lower::relayout::nest::Writer;
+use crate::machine::CPU;
+
+/// First value of a digit, and number of its values.
+type Span = (Expr, Expr);
+
+impl Writer<'_, '_> {
+    /// Statements inside all loops, at the offsets `from` in the source and `to` in the destination, in elements.
+    pub(crate) fn inner(&mut self, from: Expr, to: Expr) -> Result<Vec<Stmt>, PlanError> {
+        match self.inner {
+            Inner::Element => Ok(vec![self.store(from, to)]),
+            Inner::Transpose { rows, columns, count: Some(count), bytes, .. } => {
+                self.transposes([rows, columns, count], bytes, from, to)
+            }
+            Inner::Transpose { rows, columns, bytes, .. } => {
+                self.transpose([rows, columns], bytes, from, to)
+            }
+            Inner::Runs { run, count } => self.runs(run, count, from, to),
+        }
+    }
+
+    /// Copy of one run of `elements` elements. A run that is the whole transfer and may exceed the last-level cache
+    /// uses the primitive with streaming stores.
+    pub(crate) fn copy(&self, from: Expr, to: Expr, elements: Expr) -> Result<Stmt, PlanError> {
+        if let Some(cast) = self.cast {
+            let place = |buffer: &Buffer, index| Strided {
+                buffer: buffer.name.clone(),
+                index,
+                stride: Expr::int(0),
+            };
+            let (to, from) = (place(self.to, to), place(self.from, from));
+            let count = Expr::int(1);
+            return Ok(Primitive::CastRuns { cast, to, from, count, elements }.into());
+        }
+        let bytes = multiply(elements, literal(element_bytes(self.to))?)?;
+        let alone = self.transfer.cuts.iter().filter(|cut| !cut.is_unit()).count() == 1;
+        let cached =
+            matches!(self.whole_bytes, Expr::Int { value } if (0..=CPU.llc_bytes).contains(&value));
+        if self.moves == Moves::Elements || !alone || cached {
+            let (to_buffer, from_buffer) = (self.to.name.clone(), self.from.name.clone());
+            let (to_index, from_index) = (to, from);
+            let (to, from) = (to_buffer, from_buffer);
+            return Ok(Primitive::Copy { to, to_index, from, from_index, bytes }.into());
+        }
+        let (buffer, stride) = (self.from.name.clone(), Expr::int(0));
+        let from = Strided { buffer, index: from, stride: stride.clone() };
+        let to = Strided { buffer: self.to.name.clone(), index: to, stride };
+        let (count, whole_bytes) = (Expr::int(1), self.whole_bytes.clone());
+        Ok(Primitive::CopyRuns { to, from, count, bytes, whole_bytes }.into())
+    }
+
+    fn transpose(
+        &mut self,
+        [rows, columns]: [usize; 2],
+        bytes: u32,
+        from: Expr,
+        to: Expr,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let cuts = [rows, columns].map(|k| self.transfer.cuts.get(k).cloned());
+        let [Some(row), Some(column)] = cuts else { return Ok(Vec::new()) };
+        let mut body = Vec::new();
+        let typical = [(rows, &row), (columns, &column)].map(|(k, cut)| self.typical(k, cut));
+        let (row_start, row_count) = self.span(&mut body, rows)?;
+        let (column_start, column_count) = self.span(&mut body, columns)?;
+        let from = self.at(from, &row_start, &row.from_stride)?;
+        let from = self.at(from, &column_start, &column.from_stride)?;
+        let to = self.at(to, &row_start, &row.to_stride)?;
+        let to = self.at(to, &column_start, &column.to_stride)?;
+        let to = self.strided(self.to, to, &column.to_stride)?;
+        let from = self.strided(self.from, from, &row.from_stride)?;
+        let (rows, columns, whole_bytes) = (row_count, column_count, self.whole_bytes.clone());
+        let primitive = match self.cast {
+            None => Primitive::Transpose {
+                element_bytes: bytes,
+                to,
+                from,
+                rows,
+                columns,
+                typical,
+                whole_bytes,
+                blocks: None,
+            },
+            Some(cast) => {
+                let element = element_bytes(self.from).min(element_bytes(self.to));
+                let together = i128::from(bytes).checked_div(element);
+                let together = together.and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
+                Primitive::CastTranspose { cast, together, to, from, rows, columns, whole_bytes }
+            }
+        };
+        body.push(primitive.into());
+        Ok(body)
+    }
+
+    /// One call that transposes the tiles of all values of digit `count`.
+    fn transposes(
+        &mut self,
+        [rows, columns, count]: [usize; 3],
+        element_bytes: u32,
+        from: Expr,
+        to: Expr,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let Some(counted) = self.transfer.cuts.get(count).cloned() else { return Ok(Vec::new()) };
+        let mut body = Vec::new();
+        let (_, count) = self.span(&mut body, count)?;
+        let to_step = self.stride(self.to, &counted.to_stride)?;
+        let from_step = self.stride(self.from, &counted.from_stride)?;
+        let from_next = self.next_round()?;
+        body.extend(self.transpose([rows, columns], element_bytes, from, to)?);
+        if let Some(Stmt::Primitive(Primitive::Transpose { blocks, .. })) = body.last_mut() {
+            *blocks = Some(Box::new(Blocks { count, to_step, from_step, from_next }));
+        }
+        Ok(body)
+    }
+
+    /// Distance in the source between consecutive iterations of the innermost loop, in bytes; 0 without a loop.
+    fn next_round(&self) -> Result<Expr, PlanError> {
+        let Some(level) = self.innermost else { return Ok(Expr::int(0)) };
+        let Some(cut) = self.transfer.cuts.get(level.of()) else { return Ok(Expr::int(0)) };
+        let step = Algebra::constant(i128::from(level.step()));
+        let stride = fold(BinOp::Mul, &cut.from_stride, &step)?;
+        self.stride(self.from, &stride)
+    }
+
+    fn runs(
+        &mut self,
+        run: usize,
+        count: usize,
+        from: Expr,
+        to: Expr,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let Some(counted) = self.transfer.cuts.get(count).cloned() else { return Ok(Vec::new()) };
+        let mut body = Vec::new();
+        let (start, length) = self.span(&mut body, run)?;
+        let one = Algebra::constant(1);
+        let (from, to) = (self.at(from, &start, &one)?, self.at(to, &start, &one)?);
+        let (first, count) = self.span(&mut body, count)?;
+        let from = self.at(from, &first, &counted.from_stride)?;
+        let to = self.at(to, &first, &counted.to_stride)?;
+        let to = self.strided(self.to, to, &counted.to_stride)?;
+        let from = self.strided(self.from, from, &counted.from_stride)?;
+        let primitive = match self.cast {
+            None => Primitive::CopyRuns {
+                to,
+                from,
+                count,
+                bytes: multiply(length, literal(element_bytes(self.to))?)?,
+                whole_bytes: self.whole_bytes.clone(),
+            },
+            Some(cast) => Primitive::CastRuns { cast, to, from, count, elements: length },
+        };
+        body.push(primitive.into());
+        Ok(body)
+    }
+
+    /// First value of digit `k` and number of its values, which may be negative for none; appends declarations to
+    /// `before`.
+    fn span(&mut self, before: &mut Vec<Stmt>, k: usize) -> Result<Span, PlanError> {
+        let Some(cut) = self.transfer.cuts.get(k) else { return Ok((Expr::int(0), Expr::int(0))) };
+        let block = self.blocks.iter().position(|(blocked, ..)| *blocked == k);
+        let block = block.map(|at| self.blocks.swap_remove(at));
+        let (more, (_, high)) = self.loop_bounds(k, cut, &[])?;
+        before.extend(more);
+        let Some((_, block, size)) = block else { return Ok((Expr::int(0), high)) };
+        let start = Expr::name(&block);
+        let left = add(high, Expr::Neg { a: Box::new(start.clone()) })?;
+        let whole = is_multiple(&cut.extent, i128::from(size), self.symbols)
+            && !self.transfer.is_guarded(cut.chain, self.symbols);
+        let count = if whole { Expr::int(size) } else { left.min(Expr::int(size)) };
+        Ok((start, count))
+    }
+
+    /// Number of values of digit `k` in most iterations of the loops around: the size of its blocks, or its extent.
+    /// `None` if the extent depends on symbols.
+    fn typical(&self, k: usize, cut: &Cut) -> Option<u32> {
+        let block = self.blocks.iter().find(|(blocked, ..)| *blocked == k);
+        let size = block.map(|(.., size)| i128::from(*size)).or(cut.extent.as_const())?;
+        u32::try_from(size).ok()
+    }
+
+    /// `offset + start * stride`, in elements.
+    fn at(&self, offset: Expr, start: &Expr, stride: &Algebra) -> Result<Expr, PlanError> {
+        add(offset, multiply(start.clone(), lower(stride, self.scope)?)?)
+    }
+
+    fn strided(
+        &self,
+        buffer: &Buffer,
+        index: Expr,
+        stride: &Algebra,
+    ) -> Result<Strided, PlanError> {
+        Ok(Strided { buffer: buffer.name.clone(), index, stride: self.stride(buffer, stride)? })
+    }
+
+    /// Stride of `buffer` in bytes, from a stride in elements.
+    fn stride(&self, buffer: &Buffer, stride: &Algebra) -> Result<Expr, PlanError> {
+        let bytes = Algebra::constant(element_bytes(buffer));
+        lower(&fold(BinOp::Mul, stride, &bytes)?, self.scope)
+    }
+}
+
+fn element_bytes(buffer: &Buffer) -> i128 {
+    buffer.element_bits.checked_div(8).unwrap_or(1)
+}

@@ -1,0 +1,280 @@
+//! Stores of a copy before its elements: the fill value in padding, and zero in the unused bits of the last byte.
+
+use layoutc_algebra::expr::Expr as Algebra;
+use layoutc_algebra::layout::Verdict;
+
+use crate::ir::{Expr, LoopKind, Primitive, Spelling, Stmt, Strided, Value};
+use crate::loops::arith::{is_multiple, typical};
+use crate::loops::error::PlanError;
+use crate::loops::heuristics::parallelize;
+use crate::loops::heuristics::parallelize::{Cores, Loop};
+use crate::loops::relayout::digits::Transfer;
+use crate::loops::relayout::padding_regions::{Border, are_worth, borders};
+use crate::loops::relayout::plan::Moves;
+use crate::lower::context::Context;
+use crate::lower::expr::{add, literal, lower, multiply};
+use crate::lower::index::whole_bytes;
+use crate::lower::relayout::function::{Padding, Parts, repeat_in_bytes};
+use crate::model::{FillStrategy, Spanned};
+
+/// Treatment of those parts of the destination that no element is written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// Padding gets the fill value.
+    Fill,
+    /// Padding keeps its values, also in a last byte that it shares with elements.
+    Kept,
+    /// There is no padding: the unused bits of the last byte become 0.
+    Zero,
+}
+
+impl Rest {
+    /// Treatment that the layout of a tensor requires.
+    pub(crate) fn of(context: &Context<'_>) -> Self {
+        match context.layout.verdict() {
+            _ if context.fills() => Self::Fill,
+            Verdict::Padded | Verdict::Broadcast => Self::Kept,
+            Verdict::Bijective => Self::Zero,
+        }
+    }
+}
+
+impl Parts<'_> {
+    /// Emits the stores that precede the elements: in padding, and in the unused bits of the last byte. `elements` is
+    /// the number of slots of the destination, `chosen` the manifest's `fill` directive.
+    pub(crate) fn prepare_destination(
+        &mut self,
+        context: &Context<'_>,
+        elements: &Algebra,
+        rest: Rest,
+        transfer: Option<&Transfer>,
+        chosen: Option<&Spanned<FillStrategy>>,
+    ) -> Result<(), PlanError> {
+        let symbol = |var| context.symbol(var);
+        let buffer = self.buffer_name(1);
+        if elements.as_const() == Some(0) {
+            return Ok(());
+        }
+        if let Some(chosen) = chosen.filter(|_| rest != Rest::Fill) {
+            return Err(no_fill(context, chosen, rest));
+        }
+        self.padding = match rest {
+            Rest::Fill => Padding::First,
+            Rest::Kept => Padding::Kept,
+            Rest::Zero => Padding::None,
+        };
+        if rest == Rest::Fill {
+            if let Some(borders) = self.borders(context, elements, transfer, chosen)? {
+                self.padding = Padding::Alone;
+                return self.fill_borders(context, &buffer, &borders);
+            }
+            let bits = fill_bits(context)?;
+            let bytes = crate::lower::index::buffer_bytes(context, elements)?;
+            let cores = self.cores_for(context, &bytes);
+            if bits == 0 && cores == Cores::One {
+                let bytes = lower(&bytes, &symbol)?;
+                let index = Expr::int(0);
+                self.function.body.push(Primitive::Zero { buffer, index, bytes }.into());
+            } else if context.is_packed() {
+                let to = lower(&bytes, &symbol)?;
+                let values = repeat_in_bytes(bits, context.packing());
+                let step = i64::try_from(values.len()).unwrap_or(1);
+                for (from, value) in (0..).zip(values) {
+                    let range = [Expr::int(from), to.clone()];
+                    self.byte_loop(buffer.clone(), (range, step), value, cores);
+                }
+            } else {
+                let to = lower(elements, &symbol)?;
+                self.fill_loop(context, buffer, to, cores)?;
+            }
+        } else if rest == Rest::Zero && context.is_packed() {
+            let (several, _) = context.tensor.dtype.byte_group();
+            if !is_multiple(elements, several.into(), context.layout.symbols()) {
+                let (whole, all) = whole_bytes(context, elements)?;
+                let (from, to) = (lower(&whole, &symbol)?, lower(&all, &symbol)?);
+                if matches!((&from, &to), (Expr::Int { .. }, Expr::Int { .. })) {
+                    self.function.body.push(Stmt::StoreByte { buffer, index: from, value: 0 });
+                } else {
+                    self.byte_loop(buffer, ([from, to], 1), 0, Cores::One);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Padding regions, if only these are filled; `None` if the whole destination is filled first.
+    fn borders(
+        &self,
+        context: &Context<'_>,
+        elements: &Algebra,
+        transfer: Option<&Transfer>,
+        chosen: Option<&Spanned<FillStrategy>>,
+    ) -> Result<Option<Vec<Border>>, PlanError> {
+        let time = chosen.map(|chosen| chosen.value);
+        if self.ways.moves != Moves::Blocks || time == Some(FillStrategy::WholeFirst) {
+            return Ok(None);
+        }
+        let found = match (transfer, elements.as_const()) {
+            (Some(transfer), Some(slots)) if !context.is_packed() => borders(transfer, slots),
+            _ => None,
+        };
+        match (found, chosen) {
+            (Some(found), None) => {
+                let bytes = context.bits() / 8;
+                let slots = elements.as_const().unwrap_or(0);
+                Ok(are_worth(&found, slots, bytes).then_some(found))
+            }
+            (None, Some(chosen)) => Err(PlanError::Choice {
+                message: "padding cannot be written alone: it is not where a digit runs past an extent known now".into(),
+                help: "write `fill first`, or leave it out".into(),
+                place: chosen.place.clone(),
+            }),
+            (found, _) => Ok(found),
+        }
+    }
+
+    /// Emits loops that fill only the padding regions.
+    fn fill_borders(
+        &mut self,
+        context: &Context<'_>,
+        buffer: &str,
+        borders: &[Border],
+    ) -> Result<(), PlanError> {
+        let fill = match fill_bits(context)? {
+            0 => None,
+            _ => Some(self.namer.name("fill")),
+        };
+        if let (Some(fill), false) = (&fill, borders.is_empty()) {
+            self.function.body.push(fill_constant(context, fill)?);
+        }
+        for border in borders {
+            let mut namer = self.namer.clone();
+            // One call zeroes all runs of the innermost loop.
+            let called = usize::from(fill.is_none());
+            let loops = border.loops.len().saturating_sub(called);
+            let loops = border.loops.get(..loops).unwrap_or_default();
+            let names: Vec<String> = loops.iter().map(|rounds| namer.name(&rounds.name)).collect();
+            let mut slot = Expr::int(0);
+            for (rounds, name) in loops.iter().zip(&names) {
+                slot = add(slot, multiply(Expr::name(name), literal(rounds.stride)?)?)?;
+            }
+            slot = add(slot, literal(border.start)?)?;
+            let mut body = match &fill {
+                None => vec![zero_runs(buffer, slot, border, context.bits() / 8)?],
+                Some(fill) => {
+                    let name = namer.name("slot");
+                    let index = add(slot, Expr::name(&name))?;
+                    let value = Value::Name { name: fill.clone() };
+                    let buffer = buffer.to_owned();
+                    let body = vec![Stmt::Store { buffer, index, value, through: None }];
+                    vec![rounds(name, literal(border.run)?, body)]
+                }
+            };
+            for (round, name) in loops.iter().zip(names).rev() {
+                body = vec![rounds(name, literal(round.count)?, body)];
+            }
+            self.function.body.extend(body);
+        }
+        Ok(())
+    }
+
+    /// Threads for a loop that writes `bytes` bytes of the destination.
+    fn cores_for(&self, context: &Context<'_>, bytes: &Algebra) -> Cores {
+        let bytes = typical(bytes, context.layout.symbols());
+        let rounds = Loop { least: bytes, typical: bytes, apart: true };
+        match parallelize::choose(&[rounds], 8) {
+            Some(_) => self.ways.cores,
+            None => Cores::One,
+        }
+    }
+
+    /// Emits a loop that stores `value` in every `step`-th byte of `from..to`.
+    fn byte_loop(
+        &mut self,
+        buffer: String,
+        ([from, to], step): ([Expr; 2], i64),
+        value: u8,
+        cores: Cores,
+    ) {
+        let name = self.namer.name("byte");
+        let index = Expr::name(&name);
+        let body = vec![Stmt::StoreByte { buffer, index, value }];
+        self.function.body.push(Stmt::For { name, from, to, step, kind: cores.kind(), body });
+    }
+
+    fn fill_loop(
+        &mut self,
+        context: &Context<'_>,
+        buffer: String,
+        to: Expr,
+        cores: Cores,
+    ) -> Result<(), PlanError> {
+        let fill = self.namer.name("fill");
+        let name = self.namer.name("slot");
+        self.function.body.push(fill_constant(context, &fill)?);
+        let body = vec![Stmt::Store {
+            buffer,
+            index: Expr::name(&name),
+            value: Value::Name { name: fill },
+            through: None,
+        }];
+        let (from, kind) = (Expr::int(0), cores.kind());
+        self.function.body.push(Stmt::For { name, from, to, step: 1, kind, body });
+        Ok(())
+    }
+}
+
+/// Call that zeroes the runs of a padding region's innermost loop, from `slot`.
+fn zero_runs(
+    buffer: &str,
+    slot: Expr,
+    border: &Border,
+    element_bytes: i128,
+) -> Result<Stmt, PlanError> {
+    let bytes = border.run.saturating_mul(element_bytes);
+    let (to, bytes) = (buffer.to_owned(), literal(bytes)?);
+    let Some(rounds) = border.loops.last() else {
+        return Ok(Primitive::Zero { buffer: to, index: slot, bytes }.into());
+    };
+    let primitive = Primitive::ZeroRuns {
+        to: Strided {
+            buffer: to,
+            index: slot,
+            stride: literal(rounds.stride.saturating_mul(element_bytes))?,
+        },
+        count: literal(rounds.count)?,
+        bytes,
+    };
+    Ok(primitive.into())
+}
+
+/// Serial loop `for (name = 0; name < to; name++)`.
+fn rounds(name: String, to: Expr, body: Vec<Stmt>) -> Stmt {
+    Stmt::For { name, from: Expr::int(0), to, step: 1, kind: LoopKind::Serial, body }
+}
+
+/// Bits of the fill value.
+pub(crate) fn fill_bits(context: &Context<'_>) -> Result<u64, PlanError> {
+    crate::base::fill::bits(context.tensor.dtype, context.tensor.fill).map_err(|_| PlanError::Scope)
+}
+
+/// Declaration of the fill value as constant `name`.
+pub(crate) fn fill_constant(context: &Context<'_>, name: &str) -> Result<Stmt, PlanError> {
+    let dtype = context.tensor.dtype;
+    let bits =
+        crate::base::fill::digits(dtype, context.tensor.fill).map_err(|_| PlanError::Scope)?;
+    let (name, element, spelling) = (name.to_owned(), dtype.to_string(), Spelling::Number);
+    Ok(Stmt::LetElement { name, element, bits, spelling })
+}
+
+fn no_fill(context: &Context<'_>, chosen: &Spanned<FillStrategy>, rest: Rest) -> PlanError {
+    let message = match rest {
+        Rest::Kept if context.tensor.owner.is_some() => {
+            "the destination is a view: elements outside of it keep their values"
+        }
+        Rest::Kept => "padding of the destination is not written: its layout says `fill none`",
+        Rest::Fill | Rest::Zero => "the destination has no padding",
+    };
+    let (help, place) = ("leave it out".into(), chosen.place.clone());
+    PlanError::Choice { message: message.into(), help, place }
+}

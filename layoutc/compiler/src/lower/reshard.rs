@@ -1,0 +1,136 @@
+//! Exchange of shards between devices: messages and their sizes.
+//!
+//! Every device that lacks elements of its new shard receives each of them once, from one device that holds it: if
+//! several do, from the one at the same coordinates along the mesh axes over which the old shards are replicated. A
+//! device that holds elements already is its own source: nothing is sent for them.
+
+use std::ops::Range;
+
+use crate::model::reshard::{DeviceSharding, Reshard};
+use crate::model::{Manifest, Tensor};
+
+/// Maximum number of devices for which all pairs are examined.
+const MOST_PAIRS: i64 = 1024;
+
+/// Communication of a conversion between devices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Traffic {
+    /// Number of devices that take part.
+    pub ranks: i64,
+    /// Lower bound of the total bytes sent: those of elements that a device needs and does not hold.
+    pub least_bytes: i128,
+    /// Messages between devices; `None` for more devices than are examined in pairs.
+    pub sent: Option<Sent>,
+}
+
+/// Messages between devices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sent {
+    /// Total bytes.
+    pub bytes: i128,
+    /// Total number of messages; a pair of devices exchanges at most one in each direction.
+    pub messages: i64,
+    /// For each device, the bytes that it sends and the bytes that it receives.
+    pub devices: Vec<[i128; 2]>,
+}
+
+/// Source and destination of an exchange, over the source's axes.
+struct Sides<'a> {
+    from: &'a DeviceSharding,
+    to: &'a DeviceSharding,
+    /// For each axis of `from`, its position in `to`.
+    axes: &'a [usize],
+    extents: Vec<i128>,
+    bytes: i128,
+}
+
+/// Communication of a conversion between devices; `None` if a tensor is not sharded, or its extents are not constant.
+pub(crate) fn traffic(manifest: &Manifest, reshard: &Reshard) -> Option<Traffic> {
+    let [source, destination] = [reshard.from, reshard.to].map(|k| manifest.tensors.get(k));
+    let (source, destination) = (source?, destination?);
+    let (from, to) = (source.sharded.as_ref()?, destination.sharded.as_ref()?);
+    let bytes = i128::from(source.dtype.element_bits() / 8);
+    let sides = Sides { from, to, axes: &reshard.axes, extents: from.extents()?, bytes };
+    let ranks = from.devices().max(to.devices());
+    let held: Vec<[Option<Vec<Range<i128>>>; 2]> =
+        (0..ranks).map(|device| [sides.before(device), sides.after(device)]).collect();
+    let mut least = 0_i128;
+    for [before, after] in &held {
+        let Some(after) = after else { continue };
+        let there = before.as_ref().map_or(0, |before| common(before, after));
+        least = least.checked_add(volume(after).checked_sub(there)?)?;
+    }
+    let least_bytes = least.checked_mul(sides.bytes)?;
+    let sent = if ranks <= MOST_PAIRS { Some(sides.sent(&held)?) } else { None };
+    Some(Traffic { ranks, least_bytes, sent })
+}
+
+impl Sides<'_> {
+    /// Ranges of indices that a device holds of the source, by axis; a range is empty if the device holds no elements.
+    /// `None` if the device is not in the mesh.
+    fn before(&self, device: i64) -> Option<Vec<Range<i128>>> {
+        self.from.sharding.bounds(&self.from.mesh, device, &self.extents)
+    }
+
+    /// Ranges of indices that a device needs of the destination, by the source's axes. `None` if the device is not in
+    /// the mesh.
+    fn after(&self, device: i64) -> Option<Vec<Range<i128>>> {
+        let held = self.to.sharding.bounds(&self.to.mesh, device, &self.to.extents()?)?;
+        self.axes.iter().map(|axis| held.get(*axis).cloned()).collect()
+    }
+
+    /// Number of a device's coordinates along the mesh axes over which the source is replicated; only devices with
+    /// equal numbers exchange messages. Devices beyond the source's mesh wrap around.
+    fn turn(&self, device: i64) -> Option<i64> {
+        let mesh = &self.from.mesh;
+        let device = device.checked_rem(mesh.devices()?)?;
+        let mut at = mesh.coordinates(device)?;
+        for position in self.from.sharding.over().iter().flatten() {
+            *at.get_mut(*position)? = 0;
+        }
+        mesh.device(&at)
+    }
+
+    fn sent(&self, held: &[[Option<Vec<Range<i128>>>; 2]]) -> Option<Sent> {
+        let turns: Vec<i64> =
+            (0..).take(held.len()).map(|device| self.turn(device)).collect::<Option<_>>()?;
+        let mut devices = vec![[0_i128; 2]; held.len()];
+        let (mut bytes, mut messages) = (0_i128, 0_i64);
+        for (sender, ([before, _], turn)) in held.iter().zip(&turns).enumerate() {
+            let Some(before) = before else { continue };
+            for (receiver, ([_, after], other)) in held.iter().zip(&turns).enumerate() {
+                let Some(after) = after.as_ref().filter(|_| sender != receiver && turn == other)
+                else {
+                    continue;
+                };
+                let count = common(before, after);
+                if count == 0 {
+                    continue;
+                }
+                let count = count.checked_mul(self.bytes)?;
+                bytes = bytes.checked_add(count)?;
+                messages = messages.checked_add(1)?;
+                *devices.get_mut(sender)?.first_mut()? += count;
+                *devices.get_mut(receiver)?.last_mut()? += count;
+            }
+        }
+        Some(Sent { bytes, messages, devices })
+    }
+}
+
+/// Number of elements of a box.
+fn volume(held: &[Range<i128>]) -> i128 {
+    held.iter().map(|range| (range.end - range.start).max(0)).product()
+}
+
+/// Number of elements in the intersection of two boxes.
+fn common(a: &[Range<i128>], b: &[Range<i128>]) -> i128 {
+    let length =
+        |(a, b): (&Range<i128>, &Range<i128>)| (a.end.min(b.end) - a.start.max(b.start)).max(0);
+    a.iter().zip(b).map(length).product()
+}
+
+/// Source and destination tensor of a conversion between devices.
+pub(crate) fn tensors<'a>(manifest: &'a Manifest, reshard: &Reshard) -> Option<[&'a Tensor; 2]> {
+    Some([manifest.tensors.get(reshard.from)?, manifest.tensors.get(reshard.to)?])
+}

@@ -1,0 +1,94 @@
+//! Description of a kernel's planned loops, for reports and tools.
+
+use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::symbol::Axis;
+
+use crate::loops::error::PlanError;
+use crate::loops::scheduled_statement::ScheduledStatement;
+use crate::loops::{ExecutionModel, writes_nothing};
+use crate::lower::context::Naming;
+use crate::lower::kernel::buffers::parts;
+use crate::lower::kernel::nest::Nest;
+use crate::lower::kernel::prologue::{KernelPrologue, avoiding, symbol};
+use crate::machine::Registers;
+use crate::model::Manifest;
+use crate::model::compute::KernelInstance;
+use crate::model::compute::Statement;
+
+/// Loop of a statement, as planned for a CPU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoopFacts {
+    /// Name of a storage axis of the written tensor or of a reduced axis; a split adds `_outer` or `_inner`.
+    pub name: String,
+    /// Trip count, over the symbols of the kernel instance.
+    pub extent: Expr,
+    /// True if the iterations contribute to one element of the result.
+    pub is_reduced: bool,
+    /// True if the loop belongs to the register tile.
+    pub is_at_once: bool,
+    /// True if the iterations run in parallel on CPU threads.
+    pub is_parallel: bool,
+    /// Cache tiles that are copied once per iteration, each with the name of its buffer (`A_block`) and its extents.
+    pub blocks: Vec<(String, Vec<i128>)>,
+}
+
+/// Loops of each statement of a kernel instance on a CPU with these vector registers, outermost first.
+///
+/// # Errors
+/// As [`crate::plan::cpu_kernel`].
+pub fn kernel_loops(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+    naming: &Naming<'_>,
+    registers: Registers,
+) -> Result<Vec<Vec<LoopFacts>>, PlanError> {
+    let (avoid, runs) = (avoiding(naming), ExecutionModel::Cpu(registers));
+    let mut all = Vec::new();
+    for statement in &compute.statements {
+        if writes_nothing(statement) {
+            all.push(Vec::new());
+            continue;
+        }
+        if statement.scatter.is_some() {
+            all.push(scatter_loops(statement));
+            continue;
+        }
+        let frame = KernelPrologue::new(manifest, compute, naming, &avoid, runs)?;
+        let scope = |var: Var| symbol(&frame.symbols, var);
+        let mut namer = frame.namer.clone();
+        let planned = ScheduledStatement::new(compute, statement, &frame.buffers, runs)?;
+        let parts = parts(compute, &planned.caches, &mut namer);
+        let bounds = (frame.buffers.as_slice(), parts.as_slice());
+        let nest = Nest::new(compute, statement, bounds, planned, &scope, namer, runs)?;
+        let at_once: Vec<usize> = nest.order.register_tile(&nest.domain).collect();
+        let facts = |number: &usize| {
+            let found = nest.domain.loops.get(*number)?;
+            let own = nest.staged.iter().filter(|staged| staged.at == *number);
+            let blocks = own.map(|one| (one.part.name.clone(), one.block.extents.clone()));
+            Some(LoopFacts {
+                name: found.name.clone(),
+                extent: found.extent.clone(),
+                is_reduced: found.is_reduced
+                    || nest.order.partial_sums.is_some_and(|lanes| lanes.number == *number),
+                is_at_once: at_once.contains(number),
+                is_parallel: nest.domain.is_split_from(*number, &nest.parallel),
+                blocks: blocks.collect(),
+            })
+        };
+        all.push(nest.order.loops.iter().filter_map(facts).collect());
+    }
+    Ok(all)
+}
+
+/// Loops of the statement on a CPU, in the order of the axes.
+fn scatter_loops(statement: &Statement) -> Vec<LoopFacts> {
+    let fact = |(k, axis): (usize, &Axis)| LoopFacts {
+        name: axis.name.clone(),
+        extent: axis.extent.clone(),
+        is_reduced: k >= statement.written_axes,
+        is_at_once: false,
+        is_parallel: false,
+        blocks: Vec::new(),
+    };
+    statement.axes.iter().enumerate().map(fact).collect()
+}

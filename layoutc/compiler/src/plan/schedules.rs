@@ -1,0 +1,64 @@
+//! Schedules of the statements of an instance, and diagnostics about them.
+
+use crate::base::codes::Code;
+use crate::base::diagnostic::Diagnostic;
+use crate::loops::error::PlanError;
+use crate::loops::heuristics::parallelize::Cores;
+use crate::loops::relayout::plan::Moves;
+use crate::loops::relayout::plan::Ways;
+use crate::loops::scheduled_statement::ScheduledStatement;
+use crate::loops::{ExecutionModel, writes_nothing};
+use crate::lower::context::Naming;
+use crate::lower::kernel::prologue::{KernelPrologue, avoiding};
+use crate::machine::AVX512;
+use crate::machine::Registers;
+use crate::model::Manifest;
+use crate::model::compute::{KernelInstance, Statement, StatementSchedule};
+use crate::plan::convert;
+use crate::plan::cpu_kernel;
+use crate::plan::slow_schedules::{is_for_cores, slow_schedules};
+
+/// Complete schedule of each statement of an instance on a CPU with these vector registers; `None` for a statement
+/// without loops, and for a scatter.
+///
+/// # Errors
+/// As [`crate::plan::cpu_kernel`].
+pub fn statement_schedules(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+    naming: &Naming<'_>,
+    registers: Registers,
+) -> Result<Vec<Option<StatementSchedule>>, PlanError> {
+    let (avoid, runs) = (avoiding(naming), ExecutionModel::Cpu(registers));
+    let frame = KernelPrologue::new(manifest, compute, naming, &avoid, runs)?;
+    let schedule = |statement: &Statement| {
+        if writes_nothing(statement) || statement.scatter.is_some() {
+            return Ok(None);
+        }
+        let planned = ScheduledStatement::new(compute, statement, &frame.buffers, runs)?;
+        Ok(Some(planned.schedule(&statement.place)).filter(|own| !own.loops.is_empty()))
+    };
+    compute.statements.iter().map(schedule).collect()
+}
+
+/// Errors for `convert` schedules and loops of intermediates that are not possible, and warnings for slow schedules of
+/// kernels; for the C target.
+pub(crate) fn schedule_diagnostics(manifest: &Manifest) -> Vec<Diagnostic> {
+    let avoid = |_: &str| false;
+    let ways = Ways { cores: Cores::One, moves: Moves::Blocks };
+    let naming = Naming { prefix: "", avoid: &avoid, ways };
+    let scheduled = manifest.converts.iter().filter(|convert| !convert.choices.is_empty());
+    let refused = scheduled.filter_map(|own| convert(manifest, own, &naming).err()?.refusal());
+    let kernels = manifest.computes.iter().filter(|compute| {
+        !compute.schedule.compute_at.is_empty() && is_for_cores(manifest, compute)
+    });
+    let apart = kernels.filter_map(|compute| {
+        let error = cpu_kernel(manifest, compute, &naming, AVX512).err()?;
+        let mut error = Diagnostic { code: Code::KernelSchedule, ..error.refusal()? };
+        if compute.kernel != compute.name {
+            error.add_label(compute.place.clone(), "for this instance");
+        }
+        Some(error)
+    });
+    refused.chain(apart).chain(slow_schedules(manifest, &naming)).collect()
+}

@@ -1,0 +1,104 @@
+//! Plan of one tensor: index functions, counts, pack and unpack.
+
+use layoutc_algebra::symbol::Symbol;
+
+use crate::ir::Function;
+use crate::loops::error::PlanError;
+use crate::loops::image;
+use crate::lower::context::{Context, Naming};
+use crate::lower::gpu_relayout::{self, Kernel};
+use crate::lower::index::{self, Quantity, domain, inverse};
+use crate::lower::relayout::function::{self, Move};
+use crate::model::{Memory, Tensor};
+
+/// Functions and constants that are generated for one tensor.
+#[derive(Debug, Clone)]
+pub struct TensorPlan {
+    /// Symbols that the functions take as parameters, in order.
+    pub symbols: Vec<Symbol>,
+    /// `symbols_ok(symbols)`: true if the symbols have values for which the layout is proven; `None` without symbols.
+    pub symbols_ok: Option<Function>,
+    /// Counts and extents, in the order in which they are printed.
+    pub quantities: Vec<Quantity>,
+    /// `offset(symbols, axes)`: offset of an element in the flat buffer, in elements.
+    pub offset: Function,
+    /// `index_0(symbols, axes)`, …: index of an element along each physical axis; empty if the physical rank is at most
+    /// 1.
+    pub indices: Vec<Function>,
+    /// `logical(symbols, physical indices, outputs)`: element at a physical index (the inverse map).
+    pub logical: Function,
+    /// `in_domain(symbols, axes)`: true if an index is an element; `None` if every index is one.
+    pub in_domain: Option<Function>,
+    /// From the dense row-major buffer into the layout; `None` if the tensor has no memory.
+    pub pack: Option<Function>,
+    /// From the layout into the dense row-major buffer; `None` if the tensor has no memory.
+    pub unpack: Option<Function>,
+}
+
+/// Kernels that pack and unpack a tensor on a GPU, in the order in which they run.
+#[derive(Debug, Clone)]
+pub struct GpuRelayouts {
+    /// From the dense row-major buffer into the layout.
+    pub pack: Vec<Kernel>,
+    /// From the layout into the dense row-major buffer.
+    pub unpack: Vec<Kernel>,
+}
+
+/// Plans the pack and unpack kernels of one tensor; `None` if kernels cannot access its memory.
+///
+/// # Errors
+/// Same as [`tensor`].
+pub fn gpu_relayouts(
+    tensor: &Tensor,
+    naming: &Naming<'_>,
+) -> Result<Option<GpuRelayouts>, PlanError> {
+    if image::rank_of(tensor.memory).is_none() {
+        return Ok(None);
+    }
+    let context = Context::new(tensor, naming);
+    Ok(Some(GpuRelayouts {
+        pack: gpu_relayout::pack(&context)?,
+        unpack: gpu_relayout::unpack(&context)?,
+    }))
+}
+
+/// Plans the functions of one tensor.
+///
+/// # Errors
+/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+pub fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorPlan, PlanError> {
+    let context = Context::new(tensor, naming);
+    let moves = tensor.memory != Memory::None;
+    let sides = if moves { function::sides(&tensor.layout)? } else { None };
+    Ok(TensorPlan {
+        symbols: context.symbols.iter().map(|symbol| symbol.facts.clone()).collect(),
+        symbols_ok: index::symbols_ok(&context),
+        quantities: index::quantities(&context)?,
+        offset: index::offset(&context)?,
+        indices: index::indices(&context)?,
+        logical: inverse::logical(&context)?,
+        in_domain: domain::in_domain(&context)?,
+        pack: moves
+            .then(|| function::pack(&context, sides.as_ref()))
+            .transpose()?
+            .map(|made| made.function),
+        unpack: moves
+            .then(|| function::unpack(&context, sides.as_ref()))
+            .transpose()?
+            .map(|made| made.function),
+    })
+}
+
+/// Pack and unpack of one tensor, with their loop nests; `None` if the tensor has no memory.
+///
+/// # Errors
+/// Same as [`tensor`].
+pub fn moves(tensor: &Tensor, naming: &Naming<'_>) -> Result<Option<[Move; 2]>, PlanError> {
+    if tensor.memory == Memory::None {
+        return Ok(None);
+    }
+    let context = Context::new(tensor, naming);
+    let sides = function::sides(&tensor.layout)?;
+    let pack = function::pack(&context, sides.as_ref())?;
+    Ok(Some([pack, function::unpack(&context, sides.as_ref())?]))
+}

@@ -1,0 +1,3 @@
+//! Reference implementations: the definitions that generated tests and the tests of layoutc compare with.
+
+pub(crate) mod kernel;
