@@ -9,7 +9,7 @@ use super::model;
 use crate::base::diagnostic::FileSpan;
 use crate::config::{Config, CudaIndex, EmitKind, IndexType, OpenClIndex, TargetCustom};
 use crate::loops::heuristics::parallelize::Cores;
-use crate::loops::relayout::plan::{Moves, Ways};
+use crate::loops::relayout::plan::{Primitives, RelayoutOptions};
 
 /// Settings of one target of the configuration.
 #[derive(Debug, Clone)]
@@ -80,10 +80,10 @@ impl Settings {
     }
 
     /// Planner options: threads, and relayout primitives, which only the built-in C target has.
-    pub(super) fn ways(&self) -> Ways {
+    pub(super) fn options(&self) -> RelayoutOptions {
         let blocks = self.own.is_none() && self.language.name == C_FILES.name;
-        let moves = if blocks { Moves::Blocks } else { Moves::Elements };
-        Ways { cores: self.cores, moves }
+        let primitives = if blocks { Primitives::Runtime } else { Primitives::None };
+        RelayoutOptions { cores: self.cores, primitives }
     }
 
     /// Settings of all targets of the configuration, in the order of

@@ -8,7 +8,7 @@ use crate::base::diagnostic::Diagnostic;
 use crate::loops::heuristics::parallelize::Cores;
 use crate::loops::image;
 use crate::loops::image::LANES;
-use crate::loops::relayout::plan::{Moves, Ways};
+use crate::loops::relayout::plan::{Primitives, RelayoutOptions};
 use crate::lower::context::{Context, Naming};
 use crate::lower::expr::range;
 use crate::model::{Manifest, Memory, Tensor};
@@ -59,8 +59,8 @@ fn launch_fault(tensor: &Tensor, settings: &Settings) -> Option<Diagnostic> {
 /// Greatest value of a size for all values of the symbols; `None` if unbounded.
 fn greatest(tensor: &Tensor, size: &Algebra) -> Option<i128> {
     let avoid = |_: &str| false;
-    let ways = Ways { cores: Cores::One, moves: Moves::Elements };
-    let naming = Naming { prefix: "", avoid: &avoid, ways };
+    let options = RelayoutOptions { cores: Cores::One, primitives: Primitives::None };
+    let naming = Naming { prefix: "", avoid: &avoid, options };
     let context = Context::new(tensor, &naming);
     range(size, &|var| context.symbol(var)).high
 }

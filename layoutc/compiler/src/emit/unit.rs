@@ -53,7 +53,7 @@ pub(super) fn build(
             || dialect.called.contains(&name)
             || globals.contains(name)
     };
-    let naming = Naming { prefix: &settings.prefix, avoid: &avoid, ways: settings.ways() };
+    let naming = Naming { prefix: &settings.prefix, avoid: &avoid, options: settings.options() };
     let mut tensors = Vec::new();
     for tensor in &manifest.tensors {
         if let Some(fault) = fits::index_fault(tensor, &naming, settings) {

@@ -3,7 +3,7 @@
 use layoutc_algebra::expr::ExprError;
 
 use crate::loops::domain::IterationDomain;
-use crate::loops::relayout::address_map::physical_side;
+use crate::loops::relayout::address_map::physical_address_map;
 use crate::model::{Tensor, splits_at_digits};
 
 /// Splits the loops over the axes of a window at the digits of the layout, and orders the loops by decreasing
@@ -18,7 +18,7 @@ pub(crate) fn follow_digits(
 ) -> Result<(), ExprError> {
     let layout = &target.layout;
     let Some(digits) = layout.digits().filter(|_| target.is_window()) else { return Ok(()) };
-    let side = physical_side(layout, digits)?;
+    let side = physical_address_map(layout, digits)?;
     let mut strides = side.chains.iter().flat_map(|chain| &chain.digits);
     let are_split = digits.chains.iter().all(|chain| splits_at_digits(chain, digits));
     if !are_split || !strides.all(|digit| digit.stride.as_const().is_some()) {

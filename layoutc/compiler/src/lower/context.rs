@@ -7,7 +7,7 @@ use layoutc_algebra::symbol::Symbol;
 use crate::base::dtype::Dtype;
 use crate::ir::Expr;
 use crate::loops::range::Range;
-use crate::loops::relayout::plan::Ways;
+use crate::loops::relayout::plan::RelayoutOptions;
 use crate::lower::expr::Binding;
 use crate::lower::names::Namer;
 use crate::model::{Fill, Tensor};
@@ -20,13 +20,13 @@ pub struct Naming<'a> {
     /// True for an identifier that is not available: reserved by the target, or used elsewhere in the file.
     pub avoid: &'a dyn Fn(&str) -> bool,
     /// Implementation of pack, unpack and relayouts.
-    pub ways: Ways,
+    pub options: RelayoutOptions,
 }
 
 impl std::fmt::Debug for Naming<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut naming = f.debug_struct("Naming");
-        naming.field("prefix", &self.prefix).field("ways", &self.ways).finish_non_exhaustive()
+        naming.field("prefix", &self.prefix).field("options", &self.options).finish_non_exhaustive()
     }
 }
 

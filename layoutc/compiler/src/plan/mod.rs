@@ -31,7 +31,7 @@ use crate::loops::buffers::bound;
 use crate::loops::error::PlanError;
 pub(crate) use crate::loops::footprint::tile_extents;
 pub use crate::loops::heuristics::parallelize::Cores;
-use crate::loops::relayout::plan::Moves;
+use crate::loops::relayout::plan::Primitives;
 pub(crate) use crate::loops::schedule_node::complete_schedule;
 use crate::lower::context::Naming;
 use crate::lower::expr::Binding;
@@ -70,9 +70,11 @@ pub fn cpu_kernel(
     let name = naming.tensor(&compute.name);
     let mut function = Function { name, doc, returns: Returns::Nothing, params, body };
     let ranges = ranges(compute, &symbols);
-    match naming.ways.moves {
-        Moves::Blocks => passes::cpu_kernel(&mut function, &ranges, &mut |name| namer.name(name)),
-        Moves::Elements => passes::gpu_kernel(&mut function, &ranges),
+    match naming.options.primitives {
+        Primitives::Runtime => {
+            passes::cpu_kernel(&mut function, &ranges, &mut |name| namer.name(name))
+        }
+        Primitives::None => passes::gpu_kernel(&mut function, &ranges),
     }
     Ok(function)
 }

@@ -4,8 +4,8 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
 use crate::loops::error::PlanError;
 use crate::loops::heuristics::parallelize::Cores;
-use crate::loops::relayout::plan::Moves;
-use crate::loops::relayout::plan::Ways;
+use crate::loops::relayout::plan::Primitives;
+use crate::loops::relayout::plan::RelayoutOptions;
 use crate::loops::scheduled_statement::ScheduledStatement;
 use crate::loops::{ExecutionModel, writes_nothing};
 use crate::lower::context::Naming;
@@ -45,8 +45,8 @@ pub fn statement_schedules(
 /// kernels; for the C target.
 pub(crate) fn schedule_diagnostics(manifest: &Manifest) -> Vec<Diagnostic> {
     let avoid = |_: &str| false;
-    let ways = Ways { cores: Cores::One, moves: Moves::Blocks };
-    let naming = Naming { prefix: "", avoid: &avoid, ways };
+    let options = RelayoutOptions { cores: Cores::One, primitives: Primitives::Runtime };
+    let naming = Naming { prefix: "", avoid: &avoid, options };
     let scheduled = manifest.converts.iter().filter(|convert| !convert.choices.is_empty());
     let refused = scheduled.filter_map(|own| convert(manifest, own, &naming).err()?.refusal());
     let kernels = manifest.computes.iter().filter(|compute| {

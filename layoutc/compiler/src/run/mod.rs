@@ -24,7 +24,7 @@ use crate::base::dtype::Dtype;
 use crate::ir::Function;
 use crate::loops::error::PlanError;
 use crate::loops::heuristics::parallelize::Cores;
-use crate::loops::relayout::plan::{Moves, Ways};
+use crate::loops::relayout::plan::{Primitives, RelayoutOptions};
 use crate::lower::context::Naming;
 use crate::model::{Memory, Tensor};
 use crate::plan;
@@ -158,8 +158,8 @@ fn prepared(
     // A file is linear memory, even if the device holds the tensor in an image.
     let tensor = &tensor.without_cast().with_memory(Memory::Global);
     let avoid = |_: &str| false;
-    let ways = Ways { cores: Cores::One, moves: Moves::Blocks };
-    let plan = plan::tensor(tensor, &Naming { prefix: "", avoid: &avoid, ways })?;
+    let options = RelayoutOptions { cores: Cores::One, primitives: Primitives::Runtime };
+    let plan = plan::tensor(tensor, &Naming { prefix: "", avoid: &avoid, options })?;
     let function = which(&plan).ok_or(RunError::Unsupported)?;
     let value = |name: &str| symbols.get(name).and_then(|value| i64::try_from(*value).ok());
     let values: Option<Vec<i64>> = plan.symbols.iter().map(|symbol| value(&symbol.name)).collect();

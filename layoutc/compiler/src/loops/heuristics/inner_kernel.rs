@@ -4,104 +4,123 @@ use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::symbol::Symbol;
 
 use crate::loops::heuristics::small_tiles;
-use crate::loops::relayout::digits::{Bounds, Cut, Transfer};
-use crate::loops::relayout::schedule::{Inner, extent, speed};
+use crate::loops::relayout::digits::{CommonDigit, DigitRefinement, ValidRange};
+use crate::loops::relayout::schedule::{RelayoutPrimitive, extent, speed};
 use crate::machine::CPU;
 use crate::model::InnerKernel;
 
-/// Inner kernel that the planner chooses. `element`: size of an element in bytes, `None` if only single elements can be
+/// RelayoutPrimitive kernel that the planner chooses. `element`: size of an element in bytes, `None` if only single elements can be
 /// copied; `several`: true if one call may transpose several tiles.
 pub(crate) fn best(
-    transfer: &Transfer,
+    refinement: &DigitRefinement,
     symbols: &[Symbol],
     element: Option<u32>,
     several: bool,
-) -> Inner {
-    let ways =
+) -> RelayoutPrimitive {
+    let options =
         [(InnerKernel::Transpose, CPU.call_bytes), (InnerKernel::CopyRuns, CPU.call_run_bytes)];
-    let mut worth = ways.into_iter().filter_map(|(way, least)| {
-        let inner = of(transfer, symbols, element, way)?;
-        let inner = if several { small_tiles::together(transfer, symbols, inner) } else { inner };
-        (moved(transfer, symbols, inner, element?) >= least).then_some(inner)
+    let mut worth = options.into_iter().filter_map(|(way, least)| {
+        let inner = of(refinement, symbols, element, way)?;
+        let inner = if several { small_tiles::together(refinement, symbols, inner) } else { inner };
+        (moved(refinement, symbols, inner, element?) >= least).then_some(inner)
     });
-    worth.next().unwrap_or(Inner::Element)
+    worth.next().unwrap_or(RelayoutPrimitive::Element)
 }
 
-/// Inner kernel of the kind `way`; `None` if the transfer does not allow it.
+/// RelayoutPrimitive kernel of the kind `way`; `None` if the refinement does not allow it.
 pub(crate) fn of(
-    transfer: &Transfer,
+    refinement: &DigitRefinement,
     symbols: &[Symbol],
     element: Option<u32>,
     way: InnerKernel,
-) -> Option<Inner> {
-    let shared = transfer.cuts.iter().position(|cut| !cut.is_unit() && cut.is_run());
+) -> Option<RelayoutPrimitive> {
+    let shared = refinement.digits.iter().position(|digit| !digit.is_unit() && digit.is_run());
     match (way, shared) {
-        (InnerKernel::Elementwise, _) => Some(Inner::Element),
-        (InnerKernel::Transpose, Some(run)) => together(transfer, symbols, run, element?),
-        (InnerKernel::Transpose, None) => transpose(transfer, symbols, None, element?),
-        (InnerKernel::CopyRuns, run) => element.and_then(|_| runs(transfer, symbols, run?)),
+        (InnerKernel::Elementwise, _) => Some(RelayoutPrimitive::Element),
+        (InnerKernel::Transpose, Some(run)) => together(refinement, symbols, run, element?),
+        (InnerKernel::Transpose, None) => transpose(refinement, symbols, None, element?),
+        (InnerKernel::CopyRuns, run) => element.and_then(|_| runs(refinement, symbols, run?)),
     }
 }
 
 /// Bytes that one call transposes, the length of one run, or the size of an element.
-fn moved(transfer: &Transfer, symbols: &[Symbol], inner: Inner, element: u32) -> i128 {
-    let extent = |k: usize| transfer.cuts.get(k).map_or(1, |cut| extent(cut, symbols));
+fn moved(
+    refinement: &DigitRefinement,
+    symbols: &[Symbol],
+    inner: RelayoutPrimitive,
+    element: u32,
+) -> i128 {
+    let extent = |k: usize| refinement.digits.get(k).map_or(1, |digit| extent(digit, symbols));
     match inner {
-        Inner::Element => i128::from(element),
-        Inner::Transpose { rows, columns, count, bytes, .. } => {
+        RelayoutPrimitive::Element => i128::from(element),
+        RelayoutPrimitive::Transpose { rows, columns, count, bytes, .. } => {
             let block = extent(rows).saturating_mul(extent(columns));
             block.saturating_mul(count.map_or(1, extent)).saturating_mul(i128::from(bytes))
         }
-        Inner::Runs { run, .. } => extent(run).saturating_mul(i128::from(element)),
+        RelayoutPrimitive::Runs { run, .. } => extent(run).saturating_mul(i128::from(element)),
     }
 }
 
 /// Transposition of runs that are short enough to be copied as one element; `None` if runs may be partial.
-fn together(transfer: &Transfer, symbols: &[Symbol], run: usize, element: u32) -> Option<Inner> {
-    let cut = transfer.cuts.get(run)?;
-    if transfer.is_guarded(cut.chain, symbols) {
+fn together(
+    refinement: &DigitRefinement,
+    symbols: &[Symbol],
+    run: usize,
+    element: u32,
+) -> Option<RelayoutPrimitive> {
+    let digit = refinement.digits.get(run)?;
+    if refinement.is_guarded(digit.chain, symbols) {
         return None;
     }
-    let extent = u32::try_from(cut.extent.as_const()?).ok()?;
-    transpose(transfer, symbols, Some((run, extent)), element.checked_mul(extent)?)
+    let extent = u32::try_from(digit.extent.as_const()?).ok()?;
+    transpose(refinement, symbols, Some((run, extent)), element.checked_mul(extent)?)
 }
 
 fn transpose(
-    transfer: &Transfer,
+    refinement: &DigitRefinement,
     symbols: &[Symbol],
     together: Option<(usize, u32)>,
     bytes: u32,
-) -> Option<Inner> {
+) -> Option<RelayoutPrimitive> {
     if !bytes.is_power_of_two() || bytes > 16 {
         return None;
     }
     let step = together.map_or(1, |(_, extent)| i128::from(extent));
-    let along = |stride: fn(&Cut) -> &Algebra| {
-        let is_next = |cut: &Cut| !cut.is_unit() && stride(cut).as_const() == Some(step);
-        transfer.cuts.iter().position(is_next)
+    let along = |stride: fn(&CommonDigit) -> &Algebra| {
+        let is_next =
+            |digit: &CommonDigit| !digit.is_unit() && stride(digit).as_const() == Some(step);
+        refinement.digits.iter().position(is_next)
     };
-    let (rows, columns) = (along(|cut| &cut.to_stride)?, along(|cut| &cut.from_stride)?);
-    let (a, b) = (transfer.cuts.get(rows)?, transfer.cuts.get(columns)?);
-    if rows == columns || !apart(transfer, symbols, [a, b]) {
+    let (rows, columns) = (along(|digit| &digit.to_stride)?, along(|digit| &digit.from_stride)?);
+    let (a, b) = (refinement.digits.get(rows)?, refinement.digits.get(columns)?);
+    if rows == columns || !have_independent_bounds(refinement, symbols, [a, b]) {
         return None;
     }
     let together = together.map(|(run, _)| run);
-    Some(Inner::Transpose { rows, columns, together, count: None, bytes })
+    Some(RelayoutPrimitive::Transpose { rows, columns, together, count: None, bytes })
 }
 
 /// Copies of strided runs: the run digit `run`, counted by the digit that is fastest in the destination among those
 /// with independent bounds; `None` without such a digit.
-fn runs(transfer: &Transfer, symbols: &[Symbol], run: usize) -> Option<Inner> {
-    let cut = transfer.cuts.get(run)?;
-    let others = transfer.cuts.iter().enumerate().filter(|(k, other)| {
-        *k != run && !other.is_unit() && apart(transfer, symbols, [cut, other])
+fn runs(refinement: &DigitRefinement, symbols: &[Symbol], run: usize) -> Option<RelayoutPrimitive> {
+    let digit = refinement.digits.get(run)?;
+    let others = refinement.digits.iter().enumerate().filter(|(k, other)| {
+        *k != run
+            && !other.is_unit()
+            && have_independent_bounds(refinement, symbols, [digit, other])
     });
     let count = others.min_by_key(|(_, other)| speed(&other.to_stride, symbols))?.0;
-    Some(Inner::Runs { run, count })
+    Some(RelayoutPrimitive::Runs { run, count })
 }
 
 /// True if the bounds of the two digits are independent of each other, and neither chain starts late.
-pub(crate) fn apart(transfer: &Transfer, symbols: &[Symbol], [a, b]: [&Cut; 2]) -> bool {
-    let late = |cut: &Cut| transfer.chains.get(cut.chain).is_some_and(Bounds::starts_late);
-    (a.chain != b.chain || !transfer.is_guarded(a.chain, symbols)) && !late(a) && !late(b)
+pub(crate) fn have_independent_bounds(
+    refinement: &DigitRefinement,
+    symbols: &[Symbol],
+    [a, b]: [&CommonDigit; 2],
+) -> bool {
+    let late = |digit: &CommonDigit| {
+        refinement.chains.get(digit.chain).is_some_and(ValidRange::starts_late)
+    };
+    (a.chain != b.chain || !refinement.is_guarded(a.chain, symbols)) && !late(a) && !late(b)
 }

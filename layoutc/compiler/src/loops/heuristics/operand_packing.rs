@@ -1,6 +1,6 @@
 //! Operand packing chosen by the planner. If an operand is strided along every vectorizable loop, its tile is copied
 //! into a contiguous buffer: with a column-major right operand, a matrix product copies a band of columns once for all
-//! rows. The planner also packs an operand whose consecutive vectors are far apart, each on a page of its own.
+//! rows. The planner also packs an operand whose consecutive vectors are far is_disjoint, each on a page of its own.
 
 use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::expr::Expr as Algebra;
@@ -28,7 +28,7 @@ use crate::model::{Spanned, Tensor};
 struct Candidate<'a> {
     /// Number of the loop.
     number: usize,
-    /// Read that is strided along the loop, or far apart in the reduction.
+    /// Read that is strided along the loop, or far is_disjoint in the reduction.
     read: &'a ElementRead,
     /// Axis of the read tensor that depends on the loop.
     axis: usize,
@@ -142,8 +142,11 @@ fn strided_operand<'a>(
         let stride = |steps: &AffineAccess| steps.stride(number, domain)?.as_const();
         let follows =
             |steps: &AffineAccess| stride(steps).is_some_and(|stride| [0, 1].contains(&stride));
-        let mut apart = sight.reads.iter().zip(&seen.steps).filter(|(_, steps)| !follows(steps));
-        let (Some(((read, _), _)), None) = (apart.next(), apart.next()) else { continue };
+        let mut is_disjoint =
+            sight.reads.iter().zip(&seen.steps).filter(|(_, steps)| !follows(steps));
+        let (Some(((read, _), _)), None) = (is_disjoint.next(), is_disjoint.next()) else {
+            continue;
+        };
         let Some(candidate) = Candidate::new(domain, number, read)? else { continue };
         found.push(((rounds % lanes == 0, stride(&written) == Some(1), rounds), candidate));
     }
@@ -164,8 +167,8 @@ fn page_strided_operand<'a>(
         let mut reduced = domain.active.iter().filter(|number| domain.is_reduced(**number));
         stride(steps, number) == Some(1)
             && reduced.any(|number| {
-                let apart = stride(steps, *number).unwrap_or(0).saturating_abs();
-                apart.saturating_mul(i128::from(bits / 8)) >= CPU.far_stride_bytes
+                let is_disjoint = stride(steps, *number).unwrap_or(0).saturating_abs();
+                is_disjoint.saturating_mul(i128::from(bits / 8)) >= CPU.far_stride_bytes
                     && domain.trip_count(*number).is_some_and(|rounds| rounds >= CPU.far_vectors)
             })
     };
@@ -274,7 +277,7 @@ fn schedule_with_packing<'a>(
     }))
 }
 
-/// Moves the outer loops that the block depends on before those that reuse it. Returns the name of the innermost of the
+/// Primitives the outer loops that the block depends on before those that reuse it. Returns the name of the innermost of the
 /// former, inside which the block is packed, and the number of uses of each block. `None` if the block depends on no
 /// outer loop.
 fn reorder(

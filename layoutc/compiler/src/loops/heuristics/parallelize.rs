@@ -8,8 +8,8 @@ use crate::base::dtype::byte_group;
 use crate::ir::LoopKind;
 use crate::loops::arith::typical;
 use crate::loops::range::{Range, Ranges};
-use crate::loops::relayout::digits::{Cut, Transfer};
-use crate::loops::relayout::schedule::{Inner, Level, Schedule};
+use crate::loops::relayout::digits::{CommonDigit, DigitRefinement};
+use crate::loops::relayout::schedule::{RelayoutLoop, RelayoutPrimitive, RelayoutSchedule};
 use crate::machine::CPU;
 
 /// Number of threads that the loops of a relayout use.
@@ -39,14 +39,14 @@ pub(crate) struct Loop {
     /// Trip count for large values of the symbols.
     pub typical: i128,
     /// True if no two iterations write the same byte, for fixed iterations of the outer loops.
-    pub apart: bool,
+    pub is_disjoint: bool,
 }
 
 impl Loop {
     /// Loop over `extent` values whose iterations write disjoint bytes.
     pub(crate) fn over(extent: &Algebra, symbols: &[Symbol], ranges: &Ranges<'_>) -> Self {
         let least = Range::of(extent, ranges).low.unwrap_or(0);
-        Self { least, typical: typical(extent, symbols), apart: true }
+        Self { least, typical: typical(extent, symbols), is_disjoint: true }
     }
 }
 
@@ -62,7 +62,7 @@ fn choose_from(loops: &[Loop], element_bits: i128, least: i128) -> Option<usize>
     let mut candidates = Vec::new();
     for (k, inner) in loops.iter().enumerate().rev() {
         bits = bits.saturating_mul(inner.typical);
-        if inner.apart && inner.typical > 1 && bits / 8 >= least {
+        if inner.is_disjoint && inner.typical > 1 && bits / 8 >= least {
             candidates.push((k, inner));
         }
     }
@@ -79,7 +79,7 @@ fn choose_from(loops: &[Loop], element_bits: i128, least: i128) -> Option<usize>
 /// window of `stride` elements. `in_whole` is the least number of elements that fill whole bytes. `outer` are the
 /// strides of the outer loops, `inner` the strides and greatest values of all other loops, `constant` the offset at 0;
 /// in elements.
-pub(crate) fn apart(
+pub(crate) fn writes_are_disjoint(
     stride: i128,
     in_whole: i128,
     outer: &[i128],
@@ -99,69 +99,71 @@ pub(crate) fn apart(
     low.div_euclid(window) == high.div_euclid(window)
 }
 
-/// Level of a nest to parallelize; `None` if no level is suitable. `written_bits` is the size of an element in the
+/// RelayoutLoop of a nest to parallelize; `None` if no level is suitable. `written_bits` is the size of an element in the
 /// destination.
 pub(crate) fn level(
-    transfer: &Transfer,
-    Schedule { levels, inner }: &Schedule,
+    refinement: &DigitRefinement,
+    RelayoutSchedule { levels, inner }: &RelayoutSchedule,
     symbols: &[Symbol],
     ranges: &Ranges<'_>,
     written_bits: i128,
-) -> Option<Level> {
+) -> Option<RelayoutLoop> {
     let block_of = |k: usize| {
         levels.iter().find_map(|level| match level {
-            Level::Blocks { digit, size } if *digit == k => Some(i128::from(*size)),
+            RelayoutLoop::Tiles { digit, size } if *digit == k => Some(i128::from(*size)),
             _ => None,
         })
     };
     let is_whole = written_bits >= 8;
-    let one = |(at, level): (usize, &Level)| {
+    let one = |(at, level): (usize, &RelayoutLoop)| {
         let k = level.of();
-        let cut = transfer.cuts.get(k)?;
-        let all = Loop::over(&cut.extent, symbols, ranges);
+        let digit = refinement.digits.get(k)?;
+        let all = Loop::over(&digit.extent, symbols, ranges);
         let (least, typical) = match (level, block_of(k)) {
-            (Level::Digit(_), None) => (all.least, all.typical),
-            (Level::Digit(_), Some(block)) => (block.min(all.least), block.min(all.typical)),
-            (Level::Blocks { .. }, block) => {
+            (RelayoutLoop::Digit(_), None) => (all.least, all.typical),
+            (RelayoutLoop::Digit(_), Some(block)) => (block.min(all.least), block.min(all.typical)),
+            (RelayoutLoop::Tiles { .. }, block) => {
                 let block = block.unwrap_or(1);
                 let blocks = |extent: i128| extent.saturating_add(block - 1).div_euclid(block);
                 (blocks(all.least), blocks(all.typical))
             }
         };
-        let around: Vec<usize> = levels.iter().take(at).filter_map(Level::digit).collect();
-        let innermost = at + 1 == levels.len() && *inner == Inner::Element;
-        let copied = innermost && block_of(k).is_none() && cut.is_run() && is_whole;
-        let apart = !copied && (is_whole || is_apart(transfer, k, &around, written_bits));
-        Some(Loop { least, typical, apart })
+        let around: Vec<usize> = levels.iter().take(at).filter_map(RelayoutLoop::digit).collect();
+        let innermost = at + 1 == levels.len() && *inner == RelayoutPrimitive::Element;
+        let copied = innermost && block_of(k).is_none() && digit.is_run() && is_whole;
+        let is_disjoint = !copied && (is_whole || is_apart(refinement, k, &around, written_bits));
+        Some(Loop { least, typical, is_disjoint })
     };
     // Digits inside a primitive are not loops of this function.
     let moved = inner.digits().map(|k| {
-        let cut = transfer.cuts.get(k)?;
-        let typical = typical(&cut.extent, symbols).min(block_of(k).unwrap_or(i128::MAX));
-        Some(Loop { least: 1, typical, apart: false })
+        let digit = refinement.digits.get(k)?;
+        let typical = typical(&digit.extent, symbols).min(block_of(k).unwrap_or(i128::MAX));
+        Some(Loop { least: 1, typical, is_disjoint: false })
     });
     let loops: Option<Vec<Loop>> = levels.iter().enumerate().map(one).chain(moved).collect();
-    let run =
-        levels.last().and_then(|level| transfer.cuts.get(level.of())).is_some_and(Cut::is_run);
-    let by_elements = !is_whole || (*inner == Inner::Element && !run);
+    let run = levels
+        .last()
+        .and_then(|level| refinement.digits.get(level.of()))
+        .is_some_and(CommonDigit::is_run);
+    let by_elements = !is_whole || (*inner == RelayoutPrimitive::Element && !run);
     let least = if by_elements { CPU.parallel_bytes } else { CPU.parallel_run_bytes };
     levels.get(choose_from(&loops?, written_bits, least)?).copied()
 }
 
 /// True if different values of digit `k` write disjoint bytes of the destination, for fixed values of the digits
 /// `around`.
-fn is_apart(transfer: &Transfer, k: usize, around: &[usize], bits: i128) -> bool {
+fn is_apart(refinement: &DigitRefinement, k: usize, around: &[usize], bits: i128) -> bool {
     let in_whole = elements_of_whole_bytes(bits);
     let steps = |digits: &[usize]| -> Option<Vec<i128>> {
-        digits.iter().map(|digit| transfer.cuts.get(*digit)?.to_stride.as_const()).collect()
+        digits.iter().map(|digit| refinement.digits.get(*digit)?.to_stride.as_const()).collect()
     };
     let (Some(step), Some(outer)) = (steps(&[k]), steps(around)) else { return false };
-    let inner = (0..transfer.chains.len())
-        .map(|chain| reach(transfer, chain, &[&[k], around].concat()))
+    let inner = (0..refinement.chains.len())
+        .map(|chain| reach(refinement, chain, &[&[k], around].concat()))
         .collect::<Option<Vec<_>>>();
-    match (step.as_slice(), inner, transfer.to_constant.as_const()) {
+    match (step.as_slice(), inner, refinement.to_constant.as_const()) {
         ([step], Some(inner), Some(constant)) => {
-            apart(*step, in_whole, &outer, &inner.concat(), constant)
+            writes_are_disjoint(*step, in_whole, &outer, &inner.concat(), constant)
         }
         _ => false,
     }
@@ -169,14 +171,18 @@ fn is_apart(transfer: &Transfer, k: usize, around: &[usize], bits: i128) -> bool
 
 /// Strides and greatest values of a chain's digits in the destination, in elements, without the digits `given`. Digits
 /// that form one index there are a single entry, whose greatest value is that of the elements.
-fn reach(transfer: &Transfer, chain: usize, given: &[usize]) -> Option<Vec<(i128, i128)>> {
-    let cuts = transfer.cuts.iter().enumerate().filter(|(_, cut)| cut.chain == chain);
-    let (given, free): (Vec<_>, Vec<_>) = cuts.partition(|(k, _)| given.contains(k));
-    let one = |(_, cut): &(usize, &Cut)| {
-        Some((cut.to_stride.as_const()?, cut.extent.as_const()?.saturating_sub(1), cut.weight))
+fn reach(refinement: &DigitRefinement, chain: usize, given: &[usize]) -> Option<Vec<(i128, i128)>> {
+    let digits = refinement.digits.iter().enumerate().filter(|(_, digit)| digit.chain == chain);
+    let (given, free): (Vec<_>, Vec<_>) = digits.partition(|(k, _)| given.contains(k));
+    let one = |(_, digit): &(usize, &CommonDigit)| {
+        Some((
+            digit.to_stride.as_const()?,
+            digit.extent.as_const()?.saturating_sub(1),
+            digit.weight,
+        ))
     };
     let digits: Vec<(i128, i128, i128)> = free.iter().map(one).collect::<Option<_>>()?;
-    let high = transfer.chains.get(chain)?.high.as_const();
+    let high = refinement.chains.get(chain)?.high.as_const();
     let least = digits.iter().min_by_key(|(.., weight)| *weight);
     if let (Some((step, _, 1)), Some(high), true) = (least, high, given.is_empty())
         && digits.iter().all(|(other, _, weight)| step.checked_mul(*weight) == Some(*other))
@@ -196,7 +202,7 @@ mod tests {
     use super::*;
 
     fn rounds(least: i128, typical: i128) -> Loop {
-        Loop { least, typical, apart: true }
+        Loop { least, typical, is_disjoint: true }
     }
 
     #[test]
@@ -217,20 +223,20 @@ mod tests {
 
     #[test]
     fn loops_with_overlapping_writes_are_not_parallelized() {
-        let shared = Loop { least: 512, typical: 512, apart: false };
+        let shared = Loop { least: 512, typical: 512, is_disjoint: false };
         assert_eq!(choose(&[shared, rounds(999, 999)], 4), None);
         assert_eq!(choose(&[shared, rounds(1999, 1999), shared], 4), Some(1));
     }
 
     #[test]
     fn iterations_with_whole_byte_windows_are_disjoint() {
-        assert!(apart(10, 2, &[], &[(1, 9)], 0));
-        assert!(!apart(9, 2, &[], &[(1, 8)], 0), "rows of nine nibbles share a byte");
-        assert!(!apart(10, 2, &[], &[(1, 9)], 1), "shifted rows reach into the next");
-        assert!(apart(10, 2, &[], &[(1, 7)], 1));
-        assert!(apart(10, 2, &[40], &[(1, 9)], 0));
-        assert!(!apart(10, 2, &[45], &[(1, 9)], 0));
-        assert!(apart(-10, 2, &[], &[(-1, 9)], 59), "reversed rows");
-        assert!(!apart(0, 2, &[], &[], 0));
+        assert!(writes_are_disjoint(10, 2, &[], &[(1, 9)], 0));
+        assert!(!writes_are_disjoint(9, 2, &[], &[(1, 8)], 0), "rows of nine nibbles share a byte");
+        assert!(!writes_are_disjoint(10, 2, &[], &[(1, 9)], 1), "shifted rows reach into the next");
+        assert!(writes_are_disjoint(10, 2, &[], &[(1, 7)], 1));
+        assert!(writes_are_disjoint(10, 2, &[40], &[(1, 9)], 0));
+        assert!(!writes_are_disjoint(10, 2, &[45], &[(1, 9)], 0));
+        assert!(writes_are_disjoint(-10, 2, &[], &[(-1, 9)], 59), "reversed rows");
+        assert!(!writes_are_disjoint(0, 2, &[], &[], 0));
     }
 }

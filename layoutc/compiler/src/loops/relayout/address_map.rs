@@ -10,16 +10,16 @@ use crate::loops::error::PlanError;
 
 /// Arrangement of a logical tensor in a flat buffer: the offset is a weighted sum of digits of its axes.
 #[derive(Debug, Clone)]
-pub(crate) struct Side {
+pub(crate) struct AddressMap {
     /// Chains; every logical axis is in exactly one.
-    pub chains: Vec<SideChain>,
+    pub chains: Vec<AddressChain>,
     /// Constant term of the offset, in elements.
     pub constant: Expr,
 }
 
 /// Chain of digits: `m = sum(digit * weight)`; the row-major index of its axes is `sign * m + constant`.
 #[derive(Debug, Clone)]
-pub(crate) struct SideChain {
+pub(crate) struct AddressChain {
     /// Logical axes, outermost first.
     pub axes: Vec<usize>,
     /// Direction of the chain: `1` or `-1`.
@@ -27,12 +27,12 @@ pub(crate) struct SideChain {
     /// Constant term of the index.
     pub constant: i128,
     /// Digits, most significant first.
-    pub digits: Vec<SideDigit>,
+    pub digits: Vec<AddressDigit>,
 }
 
 /// Digit of a chain.
 #[derive(Debug, Clone)]
-pub(crate) struct SideDigit {
+pub(crate) struct AddressDigit {
     /// Weight of the digit in the chain's `m`.
     pub weight: i128,
     /// Stride of the digit, in elements; over symbols.
@@ -45,7 +45,10 @@ pub(crate) struct SideDigit {
 ///
 /// # Errors
 /// [`ExprError`] if a stride overflows the integer range.
-pub(crate) fn physical_side(layout: &Layout, digits: &Digits) -> Result<Side, ExprError> {
+pub(crate) fn physical_address_map(
+    layout: &Layout,
+    digits: &Digits,
+) -> Result<AddressMap, ExprError> {
     let offset = [Expr::constant(1)];
     let (target_strides, names) = match layout.digit_targets() {
         DigitTargets::Storage => (layout.strides(), layout.storage()),
@@ -73,29 +76,32 @@ pub(crate) fn physical_side(layout: &Layout, digits: &Digits) -> Result<Side, Ex
     }
     let side_digit = |k: &usize| {
         let digit = digits.digits.get(*k)?;
-        Some(SideDigit {
+        Some(AddressDigit {
             weight: digit.weight,
             stride: strides.get(*k)?.clone(),
             storage: alone.get(*k)?.clone(),
         })
     };
-    let chains = digits.chains.iter().map(|chain| SideChain {
+    let chains = digits.chains.iter().map(|chain| AddressChain {
         axes: chain.axes.clone(),
         sign: chain.sign,
         constant: chain.constant,
         digits: chain.digits.iter().filter_map(side_digit).collect(),
     });
-    Ok(Side { chains: chains.collect(), constant })
+    Ok(AddressMap { chains: chains.collect(), constant })
 }
 
-/// Side of the dense row-major buffer of the logical tensor, with the chains of `like`. `None` if a chain fuses axes
+/// AddressMap of the dense row-major buffer of the logical tensor, with the chains of `like`. `None` if a chain fuses axes
 /// that are not consecutive.
 ///
 /// # Errors
 /// [`ExprError`] if a stride overflows the integer range.
-pub(crate) fn logical_side(axes: &[Axis], like: &Side) -> Result<Option<Side>, ExprError> {
+pub(crate) fn dense_address_map(
+    axes: &[Axis],
+    like: &AddressMap,
+) -> Result<Option<AddressMap>, ExprError> {
     let strides = dense_strides(axes)?;
-    let mut side = Side { chains: Vec::new(), constant: Expr::constant(0) };
+    let mut side = AddressMap { chains: Vec::new(), constant: Expr::constant(0) };
     for chain in &like.chains {
         if chain.axes.windows(2).any(|pair| matches!(pair, [a, b] if a + 1 != *b)) {
             return Ok(None);
@@ -104,11 +110,11 @@ pub(crate) fn logical_side(axes: &[Axis], like: &Side) -> Result<Option<Side>, E
             continue;
         };
         side.constant = sum(&side.constant, &scale(stride, chain.constant)?)?;
-        side.chains.push(SideChain {
+        side.chains.push(AddressChain {
             axes: chain.axes.clone(),
             sign: chain.sign,
             constant: chain.constant,
-            digits: vec![SideDigit {
+            digits: vec![AddressDigit {
                 weight: 1,
                 stride: scale(stride, chain.sign)?,
                 storage: None,
@@ -135,7 +141,7 @@ pub(crate) fn dense_strides(axes: &[Axis]) -> Result<Vec<Expr>, ExprError> {
 
 /// Renumbers the axes of a side: axis `k` becomes `axes[k]`.
 #[must_use]
-pub(crate) fn renumber(mut side: Side, axes: &[usize]) -> Side {
+pub(crate) fn renumber(mut side: AddressMap, axes: &[usize]) -> AddressMap {
     for axis in side.chains.iter_mut().flat_map(|chain| chain.axes.iter_mut()) {
         *axis = axes.get(*axis).copied().unwrap_or(*axis);
     }
@@ -144,11 +150,11 @@ pub(crate) fn renumber(mut side: Side, axes: &[usize]) -> Side {
 
 /// Source and destination sides of a relayout, over the axes of the destination; `None` if a layout has no normal form.
 /// `axes` are the positions of the source's axes in the destination.
-pub(crate) fn both_sides(
+pub(crate) fn address_maps(
     from: &Layout,
     to: &Layout,
     axes: &[usize],
-) -> Result<Option<(Side, Side)>, PlanError> {
+) -> Result<Option<(AddressMap, AddressMap)>, PlanError> {
     let (Some(a), Some(b)) = (from.digits(), to.digits()) else { return Ok(None) };
-    Ok(Some((renumber(physical_side(from, a)?, axes), physical_side(to, b)?)))
+    Ok(Some((renumber(physical_address_map(from, a)?, axes), physical_address_map(to, b)?)))
 }

@@ -4,12 +4,12 @@ use layoutc_algebra::expr::{BinOp, Expr, ExprError};
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use crate::loops::arith::{ceil_div, fold, is_multiple, product, scale, sum};
-use crate::loops::relayout::address_map::{Side, SideChain};
+use crate::loops::relayout::address_map::{AddressChain, AddressMap};
 
-/// Loop of a transfer: a digit in which both offsets are linear.
+/// Loop of a refinement: a digit in which both offsets are linear.
 #[derive(Debug, Clone)]
-pub struct Cut {
-    /// Position of the digit's chain in [`Transfer::chains`].
+pub struct CommonDigit {
+    /// Position of the digit's chain in [`DigitRefinement::chains`].
     pub chain: usize,
     /// Weight of the digit in the chain's `m`.
     pub weight: i128,
@@ -23,9 +23,9 @@ pub struct Cut {
     pub name: String,
 }
 
-/// Bounds of a chain: its elements are at `low <= m < high`.
+/// ValidRange of a chain: its elements are at `low <= m < high`.
 #[derive(Debug, Clone)]
-pub struct Bounds {
+pub struct ValidRange {
     /// Least `m` of an element.
     pub low: Expr,
     /// Greatest `m` of an element, plus one.
@@ -34,18 +34,18 @@ pub struct Bounds {
 
 /// Copy between two arrangements that is linear in every loop.
 #[derive(Debug, Clone)]
-pub struct Transfer {
+pub struct DigitRefinement {
     /// Loops, grouped by chain, most significant first.
-    pub cuts: Vec<Cut>,
-    /// Bounds of each chain.
-    pub chains: Vec<Bounds>,
+    pub digits: Vec<CommonDigit>,
+    /// ValidRange of each chain.
+    pub chains: Vec<ValidRange>,
     /// Offset in the source with all loop variables 0, in elements.
     pub from_constant: Expr,
     /// Offset in the destination with all loop variables 0, in elements.
     pub to_constant: Expr,
 }
 
-impl Cut {
+impl CommonDigit {
     /// True if the loop has exactly one iteration.
     pub fn is_unit(&self) -> bool {
         self.extent.as_const() == Some(1)
@@ -57,7 +57,7 @@ impl Cut {
     }
 }
 
-impl Transfer {
+impl DigitRefinement {
     /// True if the elements of a chain do not start or end at the bounds of its digits, so that loops need adjusted
     /// bounds.
     pub fn is_guarded(&self, chain: usize, symbols: &[Symbol]) -> bool {
@@ -67,19 +67,19 @@ impl Transfer {
     }
 
     /// True if the digits of a chain may have values past its last element.
-    pub fn ends_early(&self, chain: usize, bounds: &Bounds, symbols: &[Symbol]) -> bool {
-        let several = self.cuts.iter().filter(|cut| cut.chain == chain).count() > 1;
+    pub fn ends_early(&self, chain: usize, bounds: &ValidRange, symbols: &[Symbol]) -> bool {
+        let several = self.digits.iter().filter(|digit| digit.chain == chain).count() > 1;
         several && !is_multiple(&bounds.high, self.top_weight(chain), symbols)
     }
 
     /// Weight of a chain's most significant digit.
     pub fn top_weight(&self, chain: usize) -> i128 {
-        let cuts = self.cuts.iter().filter(|cut| cut.chain == chain);
-        cuts.map(|cut| cut.weight).max().unwrap_or(1)
+        let digits = self.digits.iter().filter(|digit| digit.chain == chain);
+        digits.map(|digit| digit.weight).max().unwrap_or(1)
     }
 }
 
-impl Bounds {
+impl ValidRange {
     /// True if the chain may have digit values before its first element.
     pub fn starts_late(&self) -> bool {
         self.low.as_const().is_none_or(|low| low > 0)
@@ -93,16 +93,16 @@ impl Bounds {
 ///
 /// # Errors
 /// [`ExprError`] if a stride overflows the integer range.
-pub(crate) fn transfer(
-    from: &Side,
-    to: &Side,
+pub(crate) fn common_refinement(
+    from: &AddressMap,
+    to: &AddressMap,
     axes: &[Axis],
     symbols: &[Symbol],
-) -> Result<Option<Transfer>, ExprError> {
-    let mut cuts = Vec::new();
+) -> Result<Option<DigitRefinement>, ExprError> {
+    let mut digits = Vec::new();
     let mut chains = Vec::new();
     for (position, chain) in to.chains.iter().enumerate() {
-        let same = |other: &&SideChain| {
+        let same = |other: &&AddressChain| {
             (&other.axes, other.sign, other.constant) == (&chain.axes, chain.sign, chain.constant)
         };
         let Some(source) = from.chains.iter().find(same) else { return Ok(None) };
@@ -111,14 +111,14 @@ pub(crate) fn transfer(
             return Ok(None);
         };
         let count = refined.len();
-        for (place, (mut cut, storage)) in refined.into_iter().enumerate() {
-            cut.name = cut_name(chain, axes, storage, place, count);
-            cuts.push(cut);
+        for (place, (mut digit, storage)) in refined.into_iter().enumerate() {
+            digit.name = cut_name(chain, axes, storage, place, count);
+            digits.push(digit);
         }
         chains.push(bounds);
     }
-    Ok(Some(Transfer {
-        cuts,
+    Ok(Some(DigitRefinement {
+        digits,
         chains,
         from_constant: from.constant.clone(),
         to_constant: to.constant.clone(),
@@ -128,7 +128,7 @@ pub(crate) fn transfer(
 /// Name of a loop: of the axis if the digit is all of it, of the storage axis that consists of the digit, or the axis's
 /// name with `_outer`, `_inner` or the digit's position.
 fn cut_name(
-    chain: &SideChain,
+    chain: &AddressChain,
     axes: &[Axis],
     storage: Option<String>,
     place: usize,
@@ -147,8 +147,8 @@ fn cut_name(
     }
 }
 
-/// Bounds of a chain's elements.
-fn bounds(chain: &SideChain, axes: &[Axis]) -> Result<Bounds, ExprError> {
+/// ValidRange of a chain's elements.
+fn bounds(chain: &AddressChain, axes: &[Axis]) -> Result<ValidRange, ExprError> {
     let mut count = Expr::constant(1);
     for axis in chain.axes.iter().filter_map(|axis| axes.get(*axis)) {
         count = product(&count, &axis.extent)?;
@@ -163,23 +163,23 @@ fn bounds(chain: &SideChain, axes: &[Axis]) -> Result<Bounds, ExprError> {
         let high = sum(&count, &low)?;
         (low, high)
     };
-    Ok(Bounds { low, high })
+    Ok(ValidRange { low, high })
 }
 
 /// Digit, and the storage axis that consists of it.
-type Named = (Cut, Option<String>);
+type Named = (CommonDigit, Option<String>);
 
 fn refine(
     chain: usize,
-    [from, to]: [&SideChain; 2],
-    bounds: &Bounds,
+    [from, to]: [&AddressChain; 2],
+    bounds: &ValidRange,
     symbols: &[Symbol],
 ) -> Result<Option<Vec<Named>>, ExprError> {
     let mut weights: Vec<i128> =
         from.digits.iter().chain(&to.digits).map(|digit| digit.weight).collect();
     weights.sort_unstable();
     weights.dedup();
-    let mut cuts = Vec::new();
+    let mut digits = Vec::new();
     let mut above: Option<i128> = None;
     for weight in weights.iter().rev().copied() {
         let extent = match above {
@@ -198,16 +198,17 @@ fn refine(
             return Ok(None);
         };
         let storage = storage_at(to, weight, above).or_else(|| storage_at(from, weight, above));
-        let cut = Cut { chain, weight, extent, from_stride, to_stride, name: String::new() };
-        cuts.push((cut, storage));
+        let digit =
+            CommonDigit { chain, weight, extent, from_stride, to_stride, name: String::new() };
+        digits.push((digit, storage));
         above = Some(weight);
     }
-    Ok(Some(cuts))
+    Ok(Some(digits))
 }
 
 /// Stride of a digit of this weight in a side, in elements: a multiple of the stride of the digit with the greatest
 /// weight up to `weight`. `None` if there is no such digit, or its weight does not divide `weight`.
-fn stride_at(chain: &SideChain, weight: i128) -> Result<Option<Expr>, ExprError> {
+fn stride_at(chain: &AddressChain, weight: i128) -> Result<Option<Expr>, ExprError> {
     // A chain without digits consists of an axis of one element.
     if chain.digits.is_empty() {
         return Ok(Some(Expr::constant(0)));
@@ -226,7 +227,7 @@ fn stride_at(chain: &SideChain, weight: i128) -> Result<Option<Expr>, ExprError>
 
 /// Storage axis of the side's digit with weights from `weight` up to `above`; `None` if the side has no such digit, or
 /// the digit is not a storage axis.
-fn storage_at(chain: &SideChain, weight: i128, above: Option<i128>) -> Option<String> {
+fn storage_at(chain: &AddressChain, weight: i128, above: Option<i128>) -> Option<String> {
     let digit = chain.digits.iter().find(|digit| digit.weight == weight)?;
     let next = chain.digits.iter().map(|digit| digit.weight).filter(|w| *w > weight).min();
     if next == above { digit.storage.clone() } else { None }

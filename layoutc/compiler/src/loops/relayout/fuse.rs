@@ -5,31 +5,36 @@ use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::Symbol;
 
 use crate::loops::arith::product;
-use crate::loops::relayout::digits::{Bounds, Cut, Transfer};
+use crate::loops::relayout::digits::{CommonDigit, DigitRefinement, ValidRange};
 
-/// Transfer with the fewest loops: `h` and `w`, row-major in the source and the destination, become the one loop `h_w`.
+/// DigitRefinement with the fewest loops: `h` and `w`, row-major in the source and the destination, become the one loop `h_w`.
 ///
 /// Loops of guarded chains are not fused.
 ///
 /// # Errors
 /// [`ExprError`] if an extent overflows the integer range.
-pub(crate) fn merge(transfer: &Transfer, symbols: &[Symbol]) -> Result<Transfer, ExprError> {
+pub(crate) fn merge(
+    refinement: &DigitRefinement,
+    symbols: &[Symbol],
+) -> Result<DigitRefinement, ExprError> {
     let facts = Facts::new(symbols);
-    let mut merged = transfer.clone();
+    let mut merged = refinement.clone();
     let mut names: Vec<Vec<String>> =
-        merged.cuts.iter().map(|cut| vec![cut.name.clone()]).collect();
+        merged.digits.iter().map(|digit| vec![digit.name.clone()]).collect();
     while let Some((outer, inner)) = pair(&merged, symbols, &facts)? {
-        let (Some(a), Some(b)) = (merged.cuts.get(outer), merged.cuts.get(inner)) else { break };
+        let (Some(a), Some(b)) = (merged.digits.get(outer), merged.digits.get(inner)) else {
+            break;
+        };
         let extent = product(&a.extent, &b.extent)?;
-        let cut = Cut { chain: merged.chains.len(), weight: 1, extent, ..b.clone() };
-        let high = cut.extent.clone();
-        merged.chains.push(Bounds { low: Expr::constant(0), high });
+        let digit = CommonDigit { chain: merged.chains.len(), weight: 1, extent, ..b.clone() };
+        let high = digit.extent.clone();
+        merged.chains.push(ValidRange { low: Expr::constant(0), high });
         let tail = names.get(inner).cloned().unwrap_or_default();
-        if let (Some(place), Some(name)) = (merged.cuts.get_mut(outer), names.get_mut(outer)) {
+        if let (Some(place), Some(name)) = (merged.digits.get_mut(outer), names.get_mut(outer)) {
             name.extend(tail);
-            *place = Cut { name: joined(name), ..cut };
+            *place = CommonDigit { name: joined(name), ..digit };
         }
-        merged.cuts.remove(inner);
+        merged.digits.remove(inner);
         names.remove(inner);
         let outer = if inner < outer { outer.saturating_sub(1) } else { outer };
         tell_apart(&mut merged, outer);
@@ -38,16 +43,18 @@ pub(crate) fn merge(transfer: &Transfer, symbols: &[Symbol]) -> Result<Transfer,
 }
 
 /// Renames the fused loop `merged` if another loop has its name, as an axis may be named `h_w`: `h_w_2`.
-fn tell_apart(transfer: &mut Transfer, merged: usize) {
-    let Some(wanted) = transfer.cuts.get(merged).map(|cut| cut.name.clone()) else { return };
+fn tell_apart(refinement: &mut DigitRefinement, merged: usize) {
+    let Some(wanted) = refinement.digits.get(merged).map(|digit| digit.name.clone()) else {
+        return;
+    };
     let is_free = |name: &str| {
-        let mut others = transfer.cuts.iter().enumerate().filter(|(k, _)| *k != merged);
+        let mut others = refinement.digits.iter().enumerate().filter(|(k, _)| *k != merged);
         others.all(|(_, other)| other.name != name)
     };
     let numbered = (2_u64..).map(|number| format!("{wanted}_{number}"));
     let free = std::iter::once(wanted.clone()).chain(numbered).find(|name| is_free(name));
-    if let (Some(name), Some(cut)) = (free, transfer.cuts.get_mut(merged)) {
-        cut.name = name;
+    if let (Some(name), Some(digit)) = (free, refinement.digits.get_mut(merged)) {
+        digit.name = name;
     }
 }
 
@@ -62,13 +69,14 @@ fn joined(names: &[String]) -> String {
 /// Outer and inner loop to fuse: the outer stride is the inner stride times the inner extent, in source and
 /// destination.
 fn pair(
-    transfer: &Transfer,
+    refinement: &DigitRefinement,
     symbols: &[Symbol],
     facts: &Facts,
 ) -> Result<Option<(usize, usize)>, ExprError> {
-    let free = |cut: &Cut| !cut.is_unit() && !transfer.is_guarded(cut.chain, symbols);
-    for (a, outer) in transfer.cuts.iter().enumerate().filter(|(_, cut)| free(cut)) {
-        for (b, inner) in transfer.cuts.iter().enumerate().filter(|(_, cut)| free(cut)) {
+    let free =
+        |digit: &CommonDigit| !digit.is_unit() && !refinement.is_guarded(digit.chain, symbols);
+    for (a, outer) in refinement.digits.iter().enumerate().filter(|(_, digit)| free(digit)) {
+        for (b, inner) in refinement.digits.iter().enumerate().filter(|(_, digit)| free(digit)) {
             if a == b {
                 continue;
             }

@@ -5,24 +5,24 @@ use layoutc_algebra::symbol::Symbol;
 
 use crate::loops::error::PlanError;
 use crate::loops::heuristics::inner_kernel;
-use crate::loops::relayout::digits::Transfer;
-use crate::loops::relayout::schedule::{Inner, Schedule, block, levels, loops};
+use crate::loops::relayout::digits::DigitRefinement;
+use crate::loops::relayout::schedule::{RelayoutPrimitive, RelayoutSchedule, block, levels, loops};
 use crate::model::{ConvertSchedule, InnerKernel, Spanned};
 
-/// Schedule of each part, in order. `element`: size of an element in bytes, `None` if only single elements can be
+/// RelayoutSchedule of each part, in order. `element`: size of an element in bytes, `None` if only single elements can be
 /// copied; `large`: true if the whole relayout exceeds the last-level cache.
 ///
 /// # Errors
 /// [`PlanError::Choice`] for a choice that no part allows.
 pub(crate) fn schedules(
-    parts: &[Transfer],
+    parts: &[DigitRefinement],
     symbols: &[Symbol],
     element: Option<u32>,
     large: bool,
     choices: &ConvertSchedule,
-) -> Result<Vec<Schedule>, PlanError> {
+) -> Result<Vec<RelayoutSchedule>, PlanError> {
     let inners = inners(parts, symbols, element, choices)?;
-    let parts: Vec<(&Transfer, Inner)> = parts.iter().zip(inners).collect();
+    let parts: Vec<(&DigitRefinement, RelayoutPrimitive)> = parts.iter().zip(inners).collect();
     let edges = choices.block.as_ref();
     if let Some(edges) = edges
         && parts.iter().all(|(part, inner)| block(part, symbols, *inner).is_none())
@@ -36,23 +36,25 @@ pub(crate) fn schedules(
         return Err(inside_block(digit));
     }
     let edges = edges.map(|edges| edges.value);
-    let one = |((part, inner), first): (&(&Transfer, Inner), Vec<usize>)| Schedule {
-        levels: levels(part, symbols, *inner, &first, edges, large),
-        inner: *inner,
+    let one = |((part, inner), first): (&(&DigitRefinement, RelayoutPrimitive), Vec<usize>)| {
+        RelayoutSchedule {
+            levels: levels(part, symbols, *inner, &first, edges, large),
+            inner: *inner,
+        }
     };
     Ok(parts.iter().zip(orders).map(one).collect())
 }
 
-/// Inner kernel of each part: the manifest's if the part allows it, otherwise the planner's.
+/// RelayoutPrimitive kernel of each part: the manifest's if the part allows it, otherwise the planner's.
 fn inners(
-    parts: &[Transfer],
+    parts: &[DigitRefinement],
     symbols: &[Symbol],
     element: Option<u32>,
     choices: &ConvertSchedule,
-) -> Result<Vec<Inner>, PlanError> {
+) -> Result<Vec<RelayoutPrimitive>, PlanError> {
     let best = |part| inner_kernel::best(part, symbols, element, choices.has_default_loops());
     let Some(wanted) = &choices.inside else { return Ok(parts.iter().map(best).collect()) };
-    let found: Vec<Option<Inner>> =
+    let found: Vec<Option<RelayoutPrimitive>> =
         parts.iter().map(|part| inner_kernel::of(part, symbols, element, wanted.value)).collect();
     if found.iter().all(Option::is_none) && !parts.is_empty() {
         return Err(no_such_inside(wanted));
@@ -62,13 +64,13 @@ fn inners(
 
 /// Digits of each part's outermost loops, in the order of `names`.
 fn orders(
-    parts: &[(&Transfer, Inner)],
+    parts: &[(&DigitRefinement, RelayoutPrimitive)],
     symbols: &[Symbol],
     names: &[Spanned<String>],
 ) -> Result<Vec<Vec<usize>>, PlanError> {
-    let named = |(part, inner): &(&Transfer, Inner)| -> Vec<(usize, String)> {
-        let cut = |k: usize| Some((k, part.cuts.get(k)?.name.clone()));
-        loops(part, symbols, *inner).into_iter().filter_map(cut).collect()
+    let named = |(part, inner): &(&DigitRefinement, RelayoutPrimitive)| -> Vec<(usize, String)> {
+        let digit = |k: usize| Some((k, part.digits.get(k)?.name.clone()));
+        loops(part, symbols, *inner).into_iter().filter_map(digit).collect()
     };
     let loops: Vec<Vec<(usize, String)>> = parts.iter().map(named).collect();
     let known = |name: &str| loops.iter().flatten().any(|(_, known)| known == name);
@@ -84,14 +86,14 @@ fn orders(
 
 /// Name of a digit that the manifest orders outermost, but that belongs to a tile, whose loops are innermost.
 fn in_block<'c>(
-    parts: &[(&Transfer, Inner)],
+    parts: &[(&DigitRefinement, RelayoutPrimitive)],
     symbols: &[Symbol],
     names: &'c [Spanned<String>],
 ) -> Option<&'c Spanned<String>> {
     let is_in = |name: &&Spanned<String>| {
         parts.iter().any(|(part, inner)| {
             let digits = block(part, symbols, *inner).into_iter().flatten();
-            digits.filter_map(|k| part.cuts.get(k)).any(|cut| cut.name == name.value)
+            digits.filter_map(|k| part.digits.get(k)).any(|digit| digit.name == name.value)
         })
     };
     names.iter().find(is_in)
@@ -107,11 +109,11 @@ fn inside_block(name: &Spanned<String>) -> PlanError {
 
 fn no_loop(
     name: &Spanned<String>,
-    parts: &[(&Transfer, Inner)],
+    parts: &[(&DigitRefinement, RelayoutPrimitive)],
     loops: &[Vec<(usize, String)>],
 ) -> PlanError {
-    let is_inside = |(part, inner): &(&Transfer, Inner)| {
-        inner.digits().any(|k| part.cuts.get(k).is_some_and(|cut| cut.name == name.value))
+    let is_inside = |(part, inner): &(&DigitRefinement, RelayoutPrimitive)| {
+        inner.digits().any(|k| part.digits.get(k).is_some_and(|digit| digit.name == name.value))
     };
     let mut names: Vec<&str> = Vec::new();
     for (_, known) in loops.iter().flatten() {

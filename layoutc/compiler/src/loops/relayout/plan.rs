@@ -9,115 +9,126 @@ use crate::loops::heuristics::parallelize;
 use crate::loops::heuristics::parallelize::Cores;
 use crate::loops::heuristics::small_tiles;
 use crate::loops::range::Ranges;
-use crate::loops::relayout::digits::Transfer;
+use crate::loops::relayout::digits::DigitRefinement;
 use crate::loops::relayout::full_runs::split;
 use crate::loops::relayout::fuse::merge;
 use crate::loops::relayout::overrides;
-use crate::loops::relayout::schedule::{Inner, Level, Schedule};
+use crate::loops::relayout::schedule::{RelayoutLoop, RelayoutPrimitive, RelayoutSchedule};
 use crate::machine::CPU;
 use crate::model::{ConvertSchedule, StorePolicy};
 
 /// Threads and primitives that a relayout may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ways {
+pub struct RelayoutOptions {
     /// Number of cores of its loops.
     pub cores: Cores,
     /// Primitives for its innermost loops.
-    pub moves: Moves,
+    pub primitives: Primitives,
 }
 
 /// Primitives of the target for the innermost loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moves {
+pub enum Primitives {
     /// Stores of an element and copies of a contiguous run.
-    Elements,
+    None,
     /// In addition, runtime primitives that transpose tiles, copy strided runs or convert runs.
-    Blocks,
+    Runtime,
 }
 
 /// Relayout with all its loops decided.
 #[derive(Debug, Clone)]
-pub struct Nest {
-    /// Parts, executed in order; empty if there is no element to copy.
-    pub parts: Vec<Part>,
+pub struct RelayoutPlan {
+    /// RelayoutBuilder, executed in order; empty if there is no element to copy.
+    pub parts: Vec<RelayoutPart>,
     /// Size of all elements in the destination, in bytes.
     pub whole_bytes: Algebra,
     /// Stores that the manifest chooses; `None` if the size decides at run time.
     pub stores: Option<StorePolicy>,
 }
 
-/// Part of a relayout: its digits, loops and inner kernel.
+/// RelayoutPart of a relayout: its digits, loops and inner kernel.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub struct RelayoutPart {
     /// Digits, merged so that each is at most one loop.
-    pub transfer: Transfer,
+    pub refinement: DigitRefinement,
     /// Loops and inner kernel.
-    pub schedule: Schedule,
-    /// Level whose iterations run in parallel; `None` if the part is serial.
-    pub parallel: Option<Level>,
+    pub schedule: RelayoutSchedule,
+    /// RelayoutLoop whose iterations run in parallel; `None` if the part is serial.
+    pub parallel: Option<RelayoutLoop>,
 }
 
-/// Plans the loops of a relayout, from the common refinement `transfer` of its layouts. `element_bits` are the sizes of an
+/// Plans the loops of a relayout, from the common refinement `refinement` of its layouts. `element_bits` are the sizes of an
 /// element in the source and in the destination.
 ///
 /// # Errors
 /// [`PlanError`] if a bound or stride exceeds 64 bits, or a choice of the manifest is impossible.
 pub(crate) fn plan(
-    transfer: &Transfer,
+    refinement: &DigitRefinement,
     symbols: &[Symbol],
     ranges: &Ranges<'_>,
     element_bits: [i128; 2],
-    Ways { cores, moves }: Ways,
+    RelayoutOptions { cores, primitives }: RelayoutOptions,
     choices: &ConvertSchedule,
-) -> Result<Nest, PlanError> {
+) -> Result<RelayoutPlan, PlanError> {
     let [_, written_bits] = element_bits;
-    let whole_bytes = whole_bytes(transfer, written_bits)?;
+    let whole_bytes = whole_bytes(refinement, written_bits)?;
     let stores = choices.stores.as_ref().map(|chosen| chosen.value);
     let large = typical(&whole_bytes, symbols) > i128::from(CPU.llc_bytes);
-    if transfer.cuts.iter().any(|cut| cut.extent.as_const().is_some_and(|extent| extent <= 0)) {
-        return Ok(Nest { parts: Vec::new(), whole_bytes, stores });
+    if refinement
+        .digits
+        .iter()
+        .any(|digit| digit.extent.as_const().is_some_and(|extent| extent <= 0))
+    {
+        return Ok(RelayoutPlan { parts: Vec::new(), whole_bytes, stores });
     }
     // Transpositions have the element size of the narrower type. Elements that share a byte are copied one by one.
     let bits = element_bits.into_iter().min().filter(|bits| *bits >= 8);
     let element = bits.and_then(|bits| u32::try_from(bits.div_euclid(8)).ok());
-    let element = element.filter(|_| moves == Moves::Blocks);
-    let transfers = match element {
-        Some(element) => split(transfer, symbols, element)?,
-        None => vec![transfer.clone()],
+    let element = element.filter(|_| primitives == Primitives::Runtime);
+    let refinements = match element {
+        Some(element) => split(refinement, symbols, element)?,
+        None => vec![refinement.clone()],
     };
-    let merged = transfers.iter().map(|part| match element {
+    let merged = refinements.iter().map(|part| match element {
         Some(element) if choices.has_default_loops() => small_tiles::parts(part, symbols, element),
         _ => Ok(vec![merge(part, symbols)?]),
     });
     let merged = merged.collect::<Result<Vec<_>, _>>()?.concat();
     let schedules = overrides::schedules(&merged, symbols, element, large, choices)?;
-    let one = |(transfer, schedule): (Transfer, Schedule)| {
+    let one = |(refinement, schedule): (DigitRefinement, RelayoutSchedule)| {
         let parallel = match cores {
             Cores::One => None,
-            Cores::All => parallelize::level(&transfer, &schedule, symbols, ranges, written_bits),
+            Cores::All => parallelize::level(&refinement, &schedule, symbols, ranges, written_bits),
         };
-        Part { transfer, schedule, parallel }
+        RelayoutPart { refinement, schedule, parallel }
     };
-    Ok(Nest { parts: merged.into_iter().zip(schedules).map(one).collect(), whole_bytes, stores })
+    Ok(RelayoutPlan {
+        parts: merged.into_iter().zip(schedules).map(one).collect(),
+        whole_bytes,
+        stores,
+    })
 }
 
-/// Bytes of all elements that a transfer copies, over the symbols: `element_bits / 8` times the number of elements.
-pub(crate) fn whole_bytes(transfer: &Transfer, element_bits: i128) -> Result<Algebra, PlanError> {
+/// Bytes of all elements that a refinement copies, over the symbols: `element_bits / 8` times the number of elements.
+pub(crate) fn whole_bytes(
+    refinement: &DigitRefinement,
+    element_bits: i128,
+) -> Result<Algebra, PlanError> {
     let mut bytes = Algebra::constant(element_bits.checked_div(8).unwrap_or(1));
-    for bounds in &transfer.chains {
+    for bounds in &refinement.chains {
         let count = fold(BinOp::Sub, &bounds.high, &bounds.low)?;
         bytes = fold(BinOp::Mul, &bytes, &count)?;
     }
     Ok(bytes)
 }
 
-impl Nest {
-    /// Nest with one primitive call per transpose tile: the digit `count` of each part becomes a loop.
+impl RelayoutPlan {
+    /// RelayoutPlan with one primitive call per transpose tile: the digit `count` of each part becomes a loop.
     #[must_use]
     pub fn one_by_one(mut self) -> Self {
-        for Part { schedule, .. } in &mut self.parts {
-            if let Inner::Transpose { count, .. } = &mut schedule.inner {
-                schedule.levels.extend(count.take().map(Level::Digit));
+        for RelayoutPart { schedule, .. } in &mut self.parts {
+            if let RelayoutPrimitive::Transpose { count, .. } = &mut schedule.inner {
+                schedule.levels.extend(count.take().map(RelayoutLoop::Digit));
             }
         }
         self

@@ -1,4 +1,4 @@
-//! Loop order of a transfer, and the primitive that replaces its innermost loops.
+//! Loop order of a refinement, and the primitive that replaces its innermost loops.
 //!
 //! The loops follow the destination from its slowest to its fastest digit. Innermost is one of: a tile transposed by
 //! vectors, if source and destination disagree on the fastest digit; a sequence of copied runs, if they agree; one
@@ -8,35 +8,35 @@ use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::symbol::Symbol;
 
 use crate::loops::arith::typical;
-use crate::loops::relayout::digits::{Cut, Transfer};
+use crate::loops::relayout::digits::{CommonDigit, DigitRefinement};
 use crate::machine::CPU;
 
 /// Loop of a nest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
+pub enum RelayoutLoop {
     /// Loop over the values of a digit.
     Digit(usize),
-    /// Loop over blocks of a digit's values.
-    Blocks {
+    /// Loop over tiles of a digit's values.
+    Tiles {
         /// Digit that is split.
         digit: usize,
-        /// Number of values of a block.
+        /// Number of values of a tile.
         size: i64,
     },
 }
 
-impl Level {
-    /// Digit with a single value inside this loop; `None` for a loop over blocks.
+impl RelayoutLoop {
+    /// Digit with a single value inside this loop; `None` for a loop over tiles.
     pub fn digit(&self) -> Option<usize> {
         match self {
             Self::Digit(k) => Some(*k),
-            Self::Blocks { .. } => None,
+            Self::Tiles { .. } => None,
         }
     }
 
     /// Digit of the loop, iterated by values or by blocks.
     pub fn of(&self) -> usize {
-        let (Self::Digit(digit) | Self::Blocks { digit, .. }) = self;
+        let (Self::Digit(digit) | Self::Tiles { digit, .. }) = self;
         *digit
     }
 
@@ -44,14 +44,14 @@ impl Level {
     pub fn step(&self) -> i64 {
         match self {
             Self::Digit(_) => 1,
-            Self::Blocks { size, .. } => *size,
+            Self::Tiles { size, .. } => *size,
         }
     }
 }
 
 /// Kernel inside all loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Inner {
+pub enum RelayoutPrimitive {
     /// Copy of one element, or of the run that the innermost loop is.
     Element,
     /// Transposition of a tile.
@@ -76,7 +76,7 @@ pub enum Inner {
     },
 }
 
-impl Inner {
+impl RelayoutPrimitive {
     /// Digits that the kernel iterates over itself, without a loop of the nest.
     pub fn digits(self) -> impl Iterator<Item = usize> {
         let digits = match self {
@@ -90,87 +90,97 @@ impl Inner {
     }
 }
 
-/// Loops and inner kernel of a transfer.
+/// Loops and inner kernel of a refinement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Schedule {
+pub struct RelayoutSchedule {
     /// Loops, outermost first.
-    pub levels: Vec<Level>,
+    pub levels: Vec<RelayoutLoop>,
     /// Kernel inside all loops.
-    pub inner: Inner,
+    pub inner: RelayoutPrimitive,
 }
 
-/// Loops of a transfer around `inner`, outermost first: the digits of `first` in their order, then the others from the
+/// Loops of a refinement around `inner`, outermost first: the digits of `first` in their order, then the others from the
 /// destination's slowest to its fastest digit. `edges`: rows and columns of a tile, `None` for the planner's choice;
 /// `large`: true if the whole relayout exceeds the last-level cache.
 pub(crate) fn levels(
-    transfer: &Transfer,
+    refinement: &DigitRefinement,
     symbols: &[Symbol],
-    inner: Inner,
+    inner: RelayoutPrimitive,
     first: &[usize],
     edges: Option<[i64; 2]>,
     large: bool,
-) -> Vec<Level> {
-    let cuts = &transfer.cuts;
-    let mut order = loops(transfer, symbols, inner);
+) -> Vec<RelayoutLoop> {
+    let digits = &refinement.digits;
+    let mut order = loops(refinement, symbols, inner);
     let place = |k: &usize| first.iter().position(|other| other == k).unwrap_or(first.len());
     order.sort_by_key(place);
-    let Some(block) = block(transfer, symbols, inner) else {
-        return order.into_iter().map(Level::Digit).collect();
+    let Some(block) = block(refinement, symbols, inner) else {
+        return order.into_iter().map(RelayoutLoop::Digit).collect();
     };
-    let extents = block.map(|k| cuts.get(k).map_or(1, |cut| extent(cut, symbols)));
+    let extents = block.map(|k| digits.get(k).map_or(1, |digit| extent(digit, symbols)));
     let blocks = |sizes: [i64; 2]| {
         let blocks = block.into_iter().zip(sizes).zip(extents);
         blocks.filter(|((_, size), extent)| *extent > i128::from(*size))
     };
     let block_levels = |sizes| {
-        blocks(sizes).map(|((digit, size), _)| Level::Blocks { digit, size }).collect::<Vec<_>>()
+        blocks(sizes)
+            .map(|((digit, size), _)| RelayoutLoop::Tiles { digit, size })
+            .collect::<Vec<_>>()
     };
     match (inner, edges) {
-        (Inner::Transpose { bytes, .. }, _) => {
-            let sizes = edges.unwrap_or_else(|| block_sizes(cuts, symbols, block, bytes, large));
-            order.into_iter().map(Level::Digit).chain(block_levels(sizes)).collect()
+        (RelayoutPrimitive::Transpose { bytes, .. }, _) => {
+            let sizes = edges.unwrap_or_else(|| block_sizes(digits, symbols, block, bytes, large));
+            order.into_iter().map(RelayoutLoop::Digit).chain(block_levels(sizes)).collect()
         }
         // Elementwise transposition by tiles: loops over both digits inside the loops over blocks.
         _ if edges.is_some()
             || first.is_empty()
                 && blocks([CPU.transpose_edge; 2]).count() == 2
-                && is_known(cuts, block) =>
+                && is_known(digits, block) =>
         {
             let [rows, columns] = block;
             let mut outer: Vec<usize> = order.clone();
             outer.retain(|k| !block.contains(k));
             let mut sizes = block_levels(edges.unwrap_or([CPU.transpose_edge; 2]));
             sizes.reverse();
-            let inside = [columns, rows].map(Level::Digit);
-            outer.into_iter().map(Level::Digit).chain(sizes).chain(inside).collect()
+            let inside = [columns, rows].map(RelayoutLoop::Digit);
+            outer.into_iter().map(RelayoutLoop::Digit).chain(sizes).chain(inside).collect()
         }
-        _ => order.into_iter().map(Level::Digit).collect(),
+        _ => order.into_iter().map(RelayoutLoop::Digit).collect(),
     }
 }
 
 /// Digits with a loop of their own, from the destination's slowest to its fastest.
-pub(crate) fn loops(transfer: &Transfer, symbols: &[Symbol], inner: Inner) -> Vec<usize> {
-    let cuts = &transfer.cuts;
-    let mut order: Vec<usize> = (0..cuts.len())
-        .filter(|k| cuts.get(*k).is_some_and(|cut| !cut.is_unit()))
+pub(crate) fn loops(
+    refinement: &DigitRefinement,
+    symbols: &[Symbol],
+    inner: RelayoutPrimitive,
+) -> Vec<usize> {
+    let digits = &refinement.digits;
+    let mut order: Vec<usize> = (0..digits.len())
+        .filter(|k| digits.get(*k).is_some_and(|digit| !digit.is_unit()))
         .filter(|k| inner.digits().all(|digit| digit != *k))
         .collect();
-    let to_speed = |k: &usize| cuts.get(*k).map_or(0, |cut| speed(&cut.to_stride, symbols));
+    let to_speed = |k: &usize| digits.get(*k).map_or(0, |digit| speed(&digit.to_stride, symbols));
     order.sort_by_key(|k| std::cmp::Reverse(to_speed(k)));
     order
 }
 
 /// Digits of a tile, rows then columns: the fastest of the destination and of the source; `None` if these are the same
 /// digit, or if runs are copied.
-pub(crate) fn block(transfer: &Transfer, symbols: &[Symbol], inner: Inner) -> Option<[usize; 2]> {
+pub(crate) fn block(
+    refinement: &DigitRefinement,
+    symbols: &[Symbol],
+    inner: RelayoutPrimitive,
+) -> Option<[usize; 2]> {
     match inner {
-        Inner::Transpose { rows, columns, .. } => Some([rows, columns]),
-        Inner::Runs { .. } => None,
-        Inner::Element => {
-            let order = loops(transfer, symbols, inner);
-            let cuts = &transfer.cuts;
+        RelayoutPrimitive::Transpose { rows, columns, .. } => Some([rows, columns]),
+        RelayoutPrimitive::Runs { .. } => None,
+        RelayoutPrimitive::Element => {
+            let order = loops(refinement, symbols, inner);
+            let digits = &refinement.digits;
             let from_speed =
-                |k: &usize| cuts.get(*k).map_or(0, |cut| speed(&cut.from_stride, symbols));
+                |k: &usize| digits.get(*k).map_or(0, |digit| speed(&digit.from_stride, symbols));
             let fastest_from = order.iter().copied().min_by_key(from_speed)?;
             let fastest_to = order.last().copied()?;
             (fastest_from != fastest_to).then_some([fastest_to, fastest_from])
@@ -179,17 +189,17 @@ pub(crate) fn block(transfer: &Transfer, symbols: &[Symbol], inner: Inner) -> Op
 }
 
 /// True if the extents of both digits are constants.
-fn is_known(cuts: &[Cut], digits: [usize; 2]) -> bool {
-    let known = |k: usize| cuts.get(k).is_some_and(|cut| cut.extent.as_const().is_some());
-    digits.into_iter().all(known)
+fn is_known(digits: &[CommonDigit], tile: [usize; 2]) -> bool {
+    let known = |k: usize| digits.get(k).is_some_and(|digit| digit.extent.as_const().is_some());
+    tile.into_iter().all(known)
 }
 
 /// Rows and columns of a tile, powers of two: about four times as many rows as columns, for longer runs in the
 /// destination, or more of one if the other has fewer; about as many rows as columns if `large`.
 fn block_sizes(
-    cuts: &[Cut],
+    digits: &[CommonDigit],
     symbols: &[Symbol],
-    digits: [usize; 2],
+    tile: [usize; 2],
     bytes: u32,
     large: bool,
 ) -> [i64; 2] {
@@ -197,7 +207,7 @@ fn block_sizes(
     let elements = block.checked_div(i128::from(bytes)).unwrap_or(1).max(1);
     let half = elements.ilog2() / 2;
     let more = u32::from(!large);
-    let [rows, columns] = digits.map(|k| cuts.get(k).map_or(1, |cut| extent(cut, symbols)));
+    let [rows, columns] = tile.map(|k| digits.get(k).map_or(1, |digit| extent(digit, symbols)));
     let most = |other: i128, edge: i128| {
         let left = elements.checked_div(other.clamp(1, edge)).unwrap_or(1).max(1);
         1_i64 << left.ilog2().min(32)
@@ -205,8 +215,8 @@ fn block_sizes(
     [most(columns, 1 << half.saturating_sub(more)), most(rows, 1 << half.saturating_add(more))]
 }
 
-pub(crate) fn extent(cut: &Cut, symbols: &[Symbol]) -> i128 {
-    typical(&cut.extent, symbols)
+pub(crate) fn extent(digit: &CommonDigit, symbols: &[Symbol]) -> i128 {
+    typical(&digit.extent, symbols)
 }
 
 pub(crate) fn speed(stride: &Algebra, symbols: &[Symbol]) -> i128 {

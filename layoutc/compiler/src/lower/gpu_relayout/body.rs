@@ -11,7 +11,7 @@ use crate::lower::gpu_relayout::staging::Staging;
 use crate::lower::gpu_relayout::tile::Tile;
 use crate::lower::gpu_relayout::tiled::is_one_each;
 use crate::lower::gpu_relayout::turn::Turn;
-use crate::lower::relayout::function::Parts;
+use crate::lower::relayout::function::RelayoutBuilder;
 use crate::machine::GPU;
 
 /// Private array for the elements that a thread reads before it writes any, so that its loads overlap.
@@ -38,12 +38,12 @@ pub(crate) struct Block {
 }
 
 /// Builder of the statements of a kernel.
-pub(crate) struct Writer<'w, 'n> {
+pub(crate) struct NestLowering<'w, 'n> {
     pub(crate) digits: &'w Digits,
     pub(crate) tile: &'w Tile,
     pub(crate) symbols: &'w [Symbol],
     pub(crate) scope: &'w Scope<'w>,
-    pub(crate) parts: &'w mut Parts<'n>,
+    pub(crate) builder: &'w mut RelayoutBuilder<'n>,
     /// Name of the variable of each digit inside the tile, which starts at 0.
     pub(crate) names: Vec<String>,
     /// Name of the variable that counts the positions of the tile.
@@ -66,7 +66,7 @@ pub(crate) struct Writer<'w, 'n> {
     pub(crate) fill: Option<String>,
 }
 
-impl Writer<'_, '_> {
+impl NestLowering<'_, '_> {
     /// Statements of the kernel: the shared array and the loop over `tiles` tiles, with the variable `tile`.
     pub(crate) fn kernel(&mut self, tile: &str, tiles: Expr) -> Result<Vec<Stmt>, PlanError> {
         let mut body = Vec::new();
@@ -178,7 +178,7 @@ impl Writer<'_, '_> {
     fn source(&self) -> Result<Value, PlanError> {
         let [from, _] = &self.buffers;
         let value = load(from, self.place(0)?);
-        Ok(value.cast(self.parts.cast))
+        Ok(value.cast(self.builder.cast))
     }
 
     /// Loops that copy the tile from the source to shared memory. `order`: digits, fastest first; `elements`: guards.

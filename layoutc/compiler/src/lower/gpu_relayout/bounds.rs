@@ -6,7 +6,7 @@ use crate::ir::{Compare, Expr, Stmt};
 use crate::loops::arith::{is_multiple, product, sum};
 use crate::loops::error::PlanError;
 use crate::lower::expr::{add, literal, lower, multiply};
-use crate::lower::gpu_relayout::body::Writer;
+use crate::lower::gpu_relayout::body::NestLowering;
 use crate::lower::gpu_relayout::digits::{Digit, Digits};
 use crate::lower::gpu_relayout::tiled::blocks;
 
@@ -20,7 +20,7 @@ pub(crate) struct Bound {
     pub(crate) of_slots: bool,
 }
 
-impl Writer<'_, '_> {
+impl NestLowering<'_, '_> {
     /// Statements that compute the start of tile `tile`, and the first value of each digit in it. Sets `places` and
     /// `steps`.
     pub(crate) fn starts(&mut self, tile: &str) -> Result<(Vec<Stmt>, Vec<Expr>), PlanError> {
@@ -42,7 +42,7 @@ impl Writer<'_, '_> {
             }
             value = multiply(value, Expr::int(self.tile.block(*k)))?;
             let name = self.names.get(*k).cloned().unwrap_or_default();
-            let name = self.parts.local(&format!("{name}_start"));
+            let name = self.builder.local(&format!("{name}_start"));
             if let Some(start) = starts.get_mut(*k) {
                 *start = Expr::name(&name);
             }
@@ -191,7 +191,7 @@ impl Writer<'_, '_> {
             left = add(left, multiply(multiply(start, weight.clone())?, Expr::int(-1))?)?;
         }
         if !matches!(left, Expr::Int { .. } | Expr::Name { .. }) {
-            let name = self.parts.local(name);
+            let name = self.builder.local(name);
             body.push(Stmt::Let { name: name.clone(), value: left });
             left = Expr::name(&name);
         }

@@ -6,7 +6,7 @@ use layoutc_algebra::symbol::Symbol;
 
 use crate::loops::arith::{ceil_div, divisor, fold, is_multiple, product, scale, sum, typical};
 use crate::loops::error::PlanError;
-use crate::loops::relayout::digits::{Bounds, Transfer};
+use crate::loops::relayout::digits::{DigitRefinement, ValidRange};
 use crate::lower::expr::{Scope, range};
 
 /// Digit in which the offsets of source and destination are both linear.
@@ -42,7 +42,7 @@ pub(crate) struct Digits {
     pub(crate) end: Option<Algebra>,
 }
 
-/// Bounds of the elements in a chain: `low <= m < high`, `m` being the sum of the chain's digits times their weights.
+/// ValidRange of the elements in a chain: `low <= m < high`, `m` being the sum of the chain's digits times their weights.
 #[derive(Debug, Clone)]
 pub(crate) struct Chain {
     /// First `m` of an element; `None` if it is 0.
@@ -52,27 +52,27 @@ pub(crate) struct Chain {
 }
 
 impl Digits {
-    /// Digits of a transfer, with `room` equal to `extent`.
-    pub(crate) fn new(transfer: &Transfer, symbols: &[Symbol]) -> Self {
-        let digits = transfer.cuts.iter().map(|cut| Digit {
-            name: cut.name.clone(),
-            chain: cut.chain,
-            weight: cut.weight,
-            extent: cut.extent.clone(),
-            room: cut.extent.clone(),
+    /// Digits of a refinement, with `room` equal to `extent`.
+    pub(crate) fn new(refinement: &DigitRefinement, symbols: &[Symbol]) -> Self {
+        let digits = refinement.digits.iter().map(|digit| Digit {
+            name: digit.name.clone(),
+            chain: digit.chain,
+            weight: digit.weight,
+            extent: digit.extent.clone(),
+            room: digit.extent.clone(),
             lead: 0,
-            from: cut.from_stride.clone(),
-            to: cut.to_stride.clone(),
+            from: digit.from_stride.clone(),
+            to: digit.to_stride.clone(),
         });
-        let chain = |(k, bounds): (usize, &Bounds)| Chain {
+        let chain = |(k, bounds): (usize, &ValidRange)| Chain {
             low: bounds.starts_late().then(|| bounds.low.clone()),
-            high: transfer.ends_early(k, bounds, symbols).then(|| bounds.high.clone()),
+            high: refinement.ends_early(k, bounds, symbols).then(|| bounds.high.clone()),
         };
         Self {
             list: digits.collect(),
-            chains: transfer.chains.iter().enumerate().map(chain).collect(),
-            from: transfer.from_constant.clone(),
-            to: transfer.to_constant.clone(),
+            chains: refinement.chains.iter().enumerate().map(chain).collect(),
+            from: refinement.from_constant.clone(),
+            to: refinement.to_constant.clone(),
             end: None,
         }
     }

@@ -22,7 +22,7 @@ impl Move<'_, '_> {
             return Ok(None);
         }
         // Texels are written whole: without a fill value of the tensor, padding in an image gets 0.
-        let name = self.parts.fill_name();
+        let name = self.builder.fill_name();
         fill_constant(context, &name).map(Some)
     }
 
@@ -47,7 +47,7 @@ impl Move<'_, '_> {
             Home::Layout(context) => context,
         };
         let axes = context.layout.logical();
-        let names: Vec<String> = axes.iter().map(|axis| self.parts.local(&axis.name)).collect();
+        let names: Vec<String> = axes.iter().map(|axis| self.builder.local(&axis.name)).collect();
         let mut args = context.symbol_args();
         args.extend(physical);
         args.extend(names.iter().map(|name| Expr::Address { name: name.clone() }));
@@ -66,7 +66,7 @@ impl Move<'_, '_> {
         }
         let mut otherwise = Vec::new();
         if fill && (context.fills() || to.image()?.is_some()) {
-            otherwise.push(store(Value::Name { name: self.parts.fill_name() }));
+            otherwise.push(store(Value::Name { name: self.builder.fill_name() }));
         }
         let condition = Expr::call(&find, args);
         body.push(Stmt::If { condition, likely: false, body: vec![found], otherwise });
@@ -94,10 +94,10 @@ impl Move<'_, '_> {
         let condition = domain::holds(source, &matched)?;
         let mut otherwise = Vec::new();
         if self.fills_outside() {
-            let fill = Value::Name { name: self.parts.fill_name() };
+            let fill = Value::Name { name: self.builder.fill_name() };
             // The dense tensor may have another element type than the fill value.
             let fill =
-                if matches!(self.to, Home::Dense(_)) { fill.cast(self.parts.cast) } else { fill };
+                if matches!(self.to, Home::Dense(_)) { fill.cast(self.builder.cast) } else { fill };
             otherwise.push(store(fill));
         }
         Ok(domain::guarded(condition, stored, otherwise))
@@ -112,7 +112,7 @@ impl Move<'_, '_> {
     ) -> Result<(Vec<String>, Vec<Stmt>), PlanError> {
         let symbol = |var| context.symbol(var);
         let axes = context.layout.logical();
-        let names: Vec<String> = axes.iter().map(|axis| self.parts.local(&axis.name)).collect();
+        let names: Vec<String> = axes.iter().map(|axis| self.builder.local(&axis.name)).collect();
         let mut lets = Vec::new();
         for (k, ((axis, stride), name)) in
             axes.iter().zip(dense_strides(axes)?).zip(&names).enumerate()
@@ -136,14 +136,14 @@ impl Move<'_, '_> {
     /// Value in the source, cast to the destination's type, of the element whose index variables in the destination are
     /// `names`.
     pub(crate) fn source(&self, names: &[String]) -> Result<Value, PlanError> {
-        Ok(self.read(names)?.cast(self.parts.cast))
+        Ok(self.read(names)?.cast(self.builder.cast))
     }
 
     fn read(&self, names: &[String]) -> Result<Value, PlanError> {
         let context = self.from.context();
         let matched: Vec<String> =
             self.axes.iter().filter_map(|k| names.get(*k).cloned()).collect();
-        let buffer = self.parts.buffer_name(0);
+        let buffer = self.builder.buffer_name(0);
         let through = self.from.is_packed().then(|| context.function("load"));
         let symbol = |var| context.symbol(var);
         match self.from {

@@ -7,16 +7,16 @@ use crate::loops::image::{Image, LANES};
 use crate::lower::expr::{add, lower, multiply};
 use crate::lower::gpu_relayout::{Home, Items, Kernel, Move};
 use crate::lower::index::{buffer_bytes, count, domain};
-use crate::lower::relayout::function::{Parts, over, place, repeat_in_bytes};
-use crate::lower::relayout::padding::{Rest, fill_bits, fill_constant};
+use crate::lower::relayout::function::{RelayoutBuilder, over, place, repeat_in_bytes};
+use crate::lower::relayout::padding::{PaddingPolicy, fill_bits, fill_constant};
 
 impl Move<'_, '_> {
     /// Kernel with one thread for each of the destination's slots.
     pub(crate) fn elements(mut self, slots: Items) -> Result<Kernel, PlanError> {
-        let slot = self.parts.local(self.item_name());
+        let slot = self.builder.local(self.item_name());
         let mut body = vec![work_item(&slot, &slots)];
         body.extend(self.constant_fill()?);
-        let buffer = self.parts.buffer_name(1);
+        let buffer = self.builder.buffer_name(1);
         let index = Expr::name(&slot);
         let store = |value| Stmt::Store {
             buffer: buffer.clone(),
@@ -25,7 +25,7 @@ impl Move<'_, '_> {
             through: None,
         };
         body.extend(self.gather(vec![Expr::name(&slot)], &store, true)?);
-        Ok(kernel(self.parts, body, vec![slots]))
+        Ok(kernel(self.builder, body, vec![slots]))
     }
 
     /// Kernel with one thread for each byte of the destination's packed elements; if elements straddle bytes, one for
@@ -38,9 +38,12 @@ impl Move<'_, '_> {
         let items = Items::new(context, &ceil_div(&of_tensor, several.into())?)?;
         let slots = lower(&of_tensor, &symbol)?;
         let name = if filled == 1 { "byte" } else { "part" };
-        let [byte, slot, end] =
-            [self.parts.local(name), self.parts.local(self.item_name()), self.parts.local("end")];
-        let buffer = self.parts.buffer_name(1);
+        let [byte, slot, end] = [
+            self.builder.local(name),
+            self.builder.local(self.item_name()),
+            self.builder.local("end"),
+        ];
+        let buffer = self.builder.buffer_name(1);
         let mut body = vec![work_item(&byte, &items)];
         let first = multiply(Expr::name(&byte), Expr::int(several.into()))?;
         let last = add(first.clone(), Expr::int(several.into()))?.min(slots);
@@ -82,7 +85,7 @@ impl Move<'_, '_> {
             kind: LoopKind::Serial,
             body: each,
         });
-        Ok(kernel(self.parts, body, vec![items]))
+        Ok(kernel(self.builder, body, vec![items]))
     }
 
     /// Kernel with one thread for each texel of the destination.
@@ -93,7 +96,7 @@ impl Move<'_, '_> {
         let mut axes = Vec::new();
         let mut at = Vec::new();
         for (name, size) in ["x", "y", "layer"].into_iter().zip(sizes.into_iter().flatten()) {
-            let (name, items) = (self.parts.local(name), Items::new(context, size)?);
+            let (name, items) = (self.builder.local(name), Items::new(context, size)?);
             at.push(Expr::name(&name));
             axes.push(LaunchAxis { name, extent: items.count.clone() });
             range.push(items);
@@ -105,7 +108,7 @@ impl Move<'_, '_> {
         body.extend(self.constant_fill()?);
         let function = context.function("put");
         let place: Vec<Expr> = at.iter().cloned().chain([x.clone()]).collect();
-        let head = [Expr::name(&self.parts.buffer_name(1))].into_iter().chain(place.clone());
+        let head = [Expr::name(&self.builder.buffer_name(1))].into_iter().chain(place.clone());
         let args: Vec<Expr> = head.collect();
         let put = |value| {
             let (function, args) = (function.clone(), args.clone());
@@ -114,12 +117,12 @@ impl Move<'_, '_> {
         if image.per_texel == 1 {
             body.extend(self.gather(place, &put, true)?);
         } else {
-            let texel = self.parts.local("texel");
+            let texel = self.builder.local("texel");
             let element = context.tensor.dtype.to_string();
             let done = put(Value::Name { name: texel.clone() });
             let (elements, storage) = (LANES.into(), Storage::Private);
             body.push(Stmt::Allocate { name: texel.clone(), element, elements, storage });
-            let (lane, along) = (self.parts.local("lane"), self.parts.local("column"));
+            let (lane, along) = (self.builder.local("lane"), self.builder.local("column"));
             let index = Expr::name(&lane);
             let store = |value| Stmt::Store {
                 buffer: texel.clone(),
@@ -143,21 +146,21 @@ impl Move<'_, '_> {
             });
             body.push(done);
         }
-        Ok(kernel(self.parts, body, range))
+        Ok(kernel(self.builder, body, range))
     }
 
     /// Kernel with one thread for each element of the tensor, which writes the element to its slot.
     pub(crate) fn scatter(mut self) -> Result<Kernel, PlanError> {
         let context = self.to.context();
         let items = Items::new(context, &count(context.layout.logical())?)?;
-        let element = self.parts.local("element");
+        let element = self.builder.local("element");
         let mut body = vec![work_item(&element, &items)];
         let (names, lets) = self.decompose(context, &Expr::name(&element))?;
         body.extend(lets);
         if self.fills_outside() {
             body.extend(self.constant_fill()?);
         }
-        let (buffer, index) = (self.parts.buffer_name(1), place(context, &names));
+        let (buffer, index) = (self.builder.buffer_name(1), place(context, &names));
         let store = |value| Stmt::Store {
             buffer: buffer.clone(),
             index: index.clone(),
@@ -166,7 +169,7 @@ impl Move<'_, '_> {
         };
         let found = self.found(&names, &store)?;
         body.push(domain::guarded(domain::holds(context, &names)?, found, Vec::new()));
-        Ok(kernel(self.parts, body, vec![items]))
+        Ok(kernel(self.builder, body, vec![items]))
     }
 
     /// Kernel with a single thread that copies everything, for packed elements in a layout without a closed-form
@@ -174,16 +177,16 @@ impl Move<'_, '_> {
     pub(crate) fn one_item(mut self) -> Result<Kernel, PlanError> {
         let context = self.to.context();
         let symbol = |var| context.symbol(var);
-        let item = self.parts.local("item");
+        let item = self.builder.local("item");
         let one = Items { count: Expr::int(1), may_be_none: false };
-        self.parts.remark("A single work item moves all: elements share bytes, and the layout has no inverse in closed form.");
+        self.builder.remark("A single work item moves all: elements share bytes, and the layout has no inverse in closed form.");
         let mut body = vec![work_item(&item, &one)];
         let bytes = lower(&buffer_bytes(context, context.layout.physical_elements())?, &symbol)?;
         let values = self.rest_of_bytes()?.unwrap_or_default();
         let step = i64::try_from(values.len()).unwrap_or(1);
-        let byte = self.parts.local("byte");
+        let byte = self.builder.local("byte");
         for (from, value) in (0..).zip(values) {
-            let (buffer, index) = (self.parts.buffer_name(1), Expr::name(&byte));
+            let (buffer, index) = (self.builder.buffer_name(1), Expr::name(&byte));
             let store = vec![Stmt::StoreByte { buffer, index, value }];
             body.push(Stmt::For {
                 name: byte.clone(),
@@ -195,11 +198,11 @@ impl Move<'_, '_> {
             });
         }
         let axes = context.layout.logical();
-        let names: Vec<String> = axes.iter().map(|axis| self.parts.local(&axis.name)).collect();
+        let names: Vec<String> = axes.iter().map(|axis| self.builder.local(&axis.name)).collect();
         if self.fills_outside() {
             body.extend(self.constant_fill()?);
         }
-        let (buffer, index) = (self.parts.buffer_name(1), place(context, &names));
+        let (buffer, index) = (self.builder.buffer_name(1), place(context, &names));
         let through = Some(context.function("store"));
         let store = |value| Stmt::Store {
             buffer: buffer.clone(),
@@ -210,7 +213,7 @@ impl Move<'_, '_> {
         let found = self.found(&names, &store)?;
         let found = domain::guarded(domain::holds(context, &names)?, found, Vec::new());
         body.extend(over(axes, names, found, &symbol)?);
-        Ok(kernel(self.parts, body, vec![one]))
+        Ok(kernel(self.builder, body, vec![one]))
     }
 
     /// Bytes, repeated from the start of the destination, that packed elements are written over; `None` if bits without
@@ -221,31 +224,33 @@ impl Move<'_, '_> {
             let keeps = source.layout.domain().is_some() && !source.fills_outside();
             return Ok((!keeps).then(|| vec![0]));
         };
-        match Rest::of(context) {
-            Rest::Fill => Ok(Some(repeat_in_bytes(fill_bits(context)?, context.packing()))),
-            Rest::Kept => Ok(None),
-            Rest::Zero => Ok(Some(vec![0])),
+        match PaddingPolicy::of(context) {
+            PaddingPolicy::Fill => {
+                Ok(Some(repeat_in_bytes(fill_bits(context)?, context.packing())))
+            }
+            PaddingPolicy::Kept => Ok(None),
+            PaddingPolicy::Zero => Ok(Some(vec![0])),
         }
     }
 
     /// Kernel `name` that writes the fill value to every slot, padding or not.
     pub(crate) fn fill(&self, name: &str) -> Result<Kernel, PlanError> {
         let context = self.to.context();
-        let mut parts = self.parts.for_destination(name);
+        let mut builder = self.builder.for_destination(name);
         let slots = Items::new(context, context.layout.physical_elements())?;
-        let slot = parts.local("slot");
-        let fill = parts.local("fill");
+        let slot = builder.local("slot");
+        let fill = builder.local("fill");
         let body = vec![
             work_item(&slot, &slots),
             fill_constant(context, &fill)?,
             Stmt::Store {
-                buffer: parts.buffer_name(1),
+                buffer: builder.buffer_name(1),
                 index: Expr::name(&slot),
                 value: Value::Name { name: fill },
                 through: None,
             },
         ];
-        Ok(kernel(parts, body, vec![slots]))
+        Ok(kernel(builder, body, vec![slots]))
     }
 
     /// Name of the variable that counts the destination's slots.
@@ -258,9 +263,9 @@ impl Move<'_, '_> {
 }
 
 /// Kernel with the body `body`; with an empty body if the launch range is always empty.
-pub(crate) fn kernel(parts: Parts<'_>, body: Vec<Stmt>, range: Vec<Items>) -> Kernel {
+pub(crate) fn kernel(builder: RelayoutBuilder<'_>, body: Vec<Stmt>, range: Vec<Items>) -> Kernel {
     let never = range.iter().any(|items| items.count == Expr::int(0));
-    let function = if never { parts.nothing() } else { parts.finish(body).function };
+    let function = if never { builder.nothing() } else { builder.finish(body).function };
     Kernel { function, range, group: None, unaligned: None }
 }
 

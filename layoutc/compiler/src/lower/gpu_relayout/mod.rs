@@ -30,11 +30,11 @@ use crate::ir::{Expr, Function, ParamType};
 use crate::loops::error::PlanError;
 use crate::loops::image;
 use crate::loops::image::Image;
-use crate::loops::relayout::digits::Transfer;
+use crate::loops::relayout::digits::DigitRefinement;
 use crate::lower::context::{Context, Naming};
 use crate::lower::expr::{lower, range};
 use crate::lower::index::count;
-use crate::lower::relayout::function::Parts;
+use crate::lower::relayout::function::RelayoutBuilder;
 use crate::lower::relayout::{ends, with_copy};
 use crate::model::compute::KernelInstance;
 use crate::model::{Convert, Manifest};
@@ -91,17 +91,17 @@ enum Home<'a> {
 /// Kernels of `pack`, in launch order: the pack kernel, after a fill kernel if the pack kernel cannot write the
 /// padding.
 pub(crate) fn pack(context: &Context<'_>) -> Result<Vec<Kernel>, PlanError> {
-    let parts = Parts::pack(context);
+    let builder = RelayoutBuilder::pack(context);
     let axes: Vec<usize> = (0..context.layout.logical().len()).collect();
-    Move { parts, from: Home::Dense(context), to: Home::Layout(context), axes: &axes }
+    Move { builder, from: Home::Dense(context), to: Home::Layout(context), axes: &axes }
         .kernels(&context.function("fill"))
 }
 
 /// Kernels of `unpack`, in launch order.
 pub(crate) fn unpack(context: &Context<'_>) -> Result<Vec<Kernel>, PlanError> {
-    let parts = Parts::unpack(context);
+    let builder = RelayoutBuilder::unpack(context);
     let axes: Vec<usize> = (0..context.layout.logical().len()).collect();
-    Move { parts, from: Home::Layout(context), to: Home::Dense(context), axes: &axes }.kernels("")
+    Move { builder, from: Home::Layout(context), to: Home::Dense(context), axes: &axes }.kernels("")
 }
 
 /// Kernels of `<from>_to_<to>`, in launch order; empty if the manifest lacks one of the two tensors.
@@ -116,10 +116,10 @@ pub(crate) fn convert(
     let Some((from, target)) = ends(manifest, convert)? else { return Ok(Vec::new()) };
     let source = Context::new(from, naming);
     let destination = Context::new(&target, naming);
-    let parts = Parts::convert(&source, &destination, convert.cast);
-    let fill = format!("{}_fill", parts.name());
+    let builder = RelayoutBuilder::convert(&source, &destination, convert.cast);
+    let fill = format!("{}_fill", builder.name());
     let (from, to) = (Home::Layout(&source), Home::Layout(&destination));
-    Move { parts, from, to, axes: &convert.axes }.kernels(&fill)
+    Move { builder, from, to, axes: &convert.axes }.kernels(&fill)
 }
 
 /// Kernels of an instance that only copies one operand to another, as for a relayout of the two; `None` for every other
@@ -136,16 +136,19 @@ pub(crate) fn copy(
     if tensors.any(|tensor| image::rank_of(tensor.memory).is_none()) {
         return Ok(None);
     }
-    let plan = |parts: Parts<'_>, [from, to]: [&Context<'_>; 2], axes: &[usize], _: &Transfer| {
-        let fill = format!("{}_fill", parts.name());
-        Move { parts, from: Home::Layout(from), to: Home::Layout(to), axes }.kernels(&fill)
+    let plan = |builder: RelayoutBuilder<'_>,
+                [from, to]: [&Context<'_>; 2],
+                axes: &[usize],
+                _: &DigitRefinement| {
+        let fill = format!("{}_fill", builder.name());
+        Move { builder, from: Home::Layout(from), to: Home::Layout(to), axes }.kernels(&fill)
     };
     with_copy(manifest, compute, naming, plan)
 }
 
 /// Relayout of a whole tensor.
 struct Move<'a, 'n> {
-    parts: Parts<'n>,
+    builder: RelayoutBuilder<'n>,
     from: Home<'a>,
     to: Home<'a>,
     /// Position in the destination of each logical axis of the source.
@@ -194,7 +197,7 @@ impl Move<'_, '_> {
         let to = self.to.context();
         if let Some(image) = self.to.image()? {
             if is_padded(to) && !to.fills() {
-                self.parts.remark("Texels are written whole: padding in an image becomes 0.");
+                self.builder.remark("Texels are written whole: padding in an image becomes 0.");
             }
             return Ok(vec![self.texels(&image)?]);
         }
@@ -227,7 +230,7 @@ impl Move<'_, '_> {
                 0 => ParamType::InputImage(dtype, rank),
                 _ => ParamType::OutputImage(dtype, rank),
             };
-            self.parts.retype(which, ty);
+            self.builder.retype(which, ty);
         }
         Ok(())
     }

@@ -1,12 +1,12 @@
 //! Strides of digits for arithmetic inside a tile, which has 32 bits unless the strides are large.
 
 use crate::ir::{Expr, Stmt};
-use crate::lower::gpu_relayout::body::Writer;
+use crate::lower::gpu_relayout::body::NestLowering;
 
 /// Greatest value of in-tile arithmetic.
 const MOST: i128 = i32::MAX as i128;
 
-impl Writer<'_, '_> {
+impl NestLowering<'_, '_> {
     /// Strides for the sum of `digit * stride` inside a tile. If a sum of 32 bits may overflow, the largest strides are
     /// declared as variables in `body`, which have the width of an index and widen the sum.
     pub(crate) fn steps(
@@ -19,7 +19,7 @@ impl Writer<'_, '_> {
                 break;
             };
             let digit = self.names.get(*k).cloned().unwrap_or_default();
-            let name = self.parts.local(&format!("{digit}_step"));
+            let name = self.builder.local(&format!("{digit}_step"));
             let value = std::mem::replace(step, Expr::name(&name));
             body.push(Stmt::Let { name, value });
         }

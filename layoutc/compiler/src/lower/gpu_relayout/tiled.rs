@@ -5,11 +5,11 @@ use layoutc_algebra::expr::{BinOp, Expr as Algebra};
 use crate::ir::{Expr, Stmt};
 use crate::loops::arith::{ceil_div, fold, product, sum};
 use crate::loops::error::PlanError;
-use crate::loops::relayout::address_map::both_sides;
-use crate::loops::relayout::digits::{Transfer, transfer};
+use crate::loops::relayout::address_map::address_maps;
+use crate::loops::relayout::digits::{DigitRefinement, common_refinement};
 use crate::loops::relayout::fuse::merge;
 use crate::lower::expr::{Scope, lower, multiply, range};
-use crate::lower::gpu_relayout::body::{Block, Held, Writer};
+use crate::lower::gpu_relayout::body::{Block, Held, NestLowering};
 use crate::lower::gpu_relayout::digits::{Digits, quotient};
 use crate::lower::gpu_relayout::item::kernel;
 use crate::lower::gpu_relayout::staging::stage;
@@ -17,7 +17,7 @@ use crate::lower::gpu_relayout::tile::Tile;
 use crate::lower::gpu_relayout::turn::{Turn, turned};
 use crate::lower::gpu_relayout::{Home, Items, Kernel, Move, Unaligned, wide};
 use crate::lower::relayout::function;
-use crate::lower::relayout::function::Parts;
+use crate::lower::relayout::function::RelayoutBuilder;
 use crate::lower::relayout::padding::{fill_bits, fill_constant};
 use crate::machine::GPU;
 
@@ -60,12 +60,12 @@ impl Move<'_, '_> {
         if images || self.from.is_packed() || self.to.is_packed() {
             return Ok(None);
         }
-        let Some(transfer) = self.transfer()? else {
+        let Some(refinement) = self.common_refinement()? else {
             return Ok(None);
         };
         let symbols = to.layout.symbols();
         let scope = |var| to.symbol(var).or_else(|| from.symbol(var));
-        let digits = Digits::new(&merge(&transfer, symbols)?, symbols);
+        let digits = Digits::new(&merge(&refinement, symbols)?, symbols);
         let fills = matches!(self.to, Home::Layout(context) if context.fills());
         let over_slots =
             if fills { digits.over_slots(&self.to.slots()?, symbols, &scope)? } else { None };
@@ -81,7 +81,7 @@ impl Move<'_, '_> {
         let single = Words { bytes, together: [1, 1], turn: None };
         let plain = self.tile_kernel(&digits, single, fill)?;
         // Elements are cast one at a time.
-        let kernel = match (self.parts.cast, self.words(&digits, bytes, fill.is_some())?) {
+        let kernel = match (self.builder.cast, self.words(&digits, bytes, fill.is_some())?) {
             (None, Some((digits, words))) => {
                 let [read, written] = words.word_bytes();
                 let (alignment_bytes, plain) = (read.max(written), Box::new(plain));
@@ -117,11 +117,11 @@ impl Move<'_, '_> {
 
     /// Common refinement of source and destination; `None` if either is not a sum of digits or the digits do not divide
     /// each other.
-    fn transfer(&self) -> Result<Option<Transfer>, PlanError> {
+    fn common_refinement(&self) -> Result<Option<DigitRefinement>, PlanError> {
         let layout = self.to.context().layout;
         let sides = match (self.from, self.to) {
             (Home::Layout(from), Home::Layout(to)) => {
-                both_sides(from.layout, to.layout, self.axes)?
+                address_maps(from.layout, to.layout, self.axes)?
             }
             (Home::Dense(_), _) => {
                 function::sides(layout)?.map(|sides| (sides.logical, sides.physical))
@@ -131,7 +131,7 @@ impl Move<'_, '_> {
             }
         };
         let Some((from, to)) = sides else { return Ok(None) };
-        Ok(transfer(&from, &to, layout.logical(), layout.symbols())?)
+        Ok(common_refinement(&from, &to, layout.logical(), layout.symbols())?)
     }
 
     /// Kernel over `digits` with accesses of `words`. With the bits of a fill value, slots without an element get that
@@ -147,48 +147,48 @@ impl Move<'_, '_> {
         let scope = |var| to.symbol(var).or_else(|| from.symbol(var));
         let tile = Tile::new(digits, words.sizes(), words.turn, symbols);
         let (tiles, items) = tiles(digits, &tile, &scope)?;
-        let mut parts = self.parts.clone();
+        let mut builder = self.builder.clone();
         let elements = words.together.map(|word| self.element(word, words, fill.unwrap_or(0)));
         let starts = [0, 1].map(|which| {
-            let name = format!("{}_start", parts.buffer_name(which));
-            parts.local(&name)
+            let name = format!("{}_start", builder.buffer_name(which));
+            builder.local(&name)
         });
         let mut body = Vec::new();
-        let buffers = seen(&mut parts, &elements, words, &mut body);
+        let buffers = seen(&mut builder, &elements, words, &mut body);
         let fill = match fill {
             Some(bits) => {
                 // Transpose tiles get their fill value as they are read.
                 let [element, _] = &elements;
-                let name = parts.fill_name();
+                let name = builder.fill_name();
                 body.push(self.fill_element(&name, element, words, bits)?);
                 Some(name)
             }
             None => None,
         };
-        let [tile_name, item] = ["tile", "item"].map(|name| parts.local(name));
+        let [tile_name, item] = ["tile", "item"].map(|name| builder.local(name));
         let [_, word_bytes] = words.word_bytes();
         let staging = tile.staged.then(|| stage(&tile, word_bytes));
-        let staged = staging.map(|staging| (parts.local("staged"), staging));
+        let staged = staging.map(|staging| (builder.local("staged"), staging));
         let [read, written] = [&tile.by_from, &tile.by_to].map(|order| tile.rounds(order));
         // Transposed words that are not staged are written without another array.
         let written = written.filter(|_| tile.staged || words.turn.is_none());
-        let [held, round] = ["held", "round"].map(|name| parts.local(name));
+        let [held, round] = ["held", "round"].map(|name| builder.local(name));
         let block = words.turn.map(|turn| {
             let bits = words.bytes.saturating_mul(8 * words.together[0]).div_euclid(turn.columns);
-            let (element, turned) = (format!("u{bits}"), parts.local("turned"));
+            let (element, turned) = (format!("u{bits}"), builder.local("turned"));
             Block { turn, element, held: held.clone(), turned }
         });
         let out = block.as_ref().map_or(&held, |block| &block.turned);
         let held = [(read, &held), (written, out)].map(|(rounds, name)| {
             rounds.map(|rounds| Held { name: name.clone(), round: round.clone(), rounds })
         });
-        let names = digits.list.iter().map(|digit| parts.local(&digit.name)).collect();
-        let mut writer = Writer {
+        let names = digits.list.iter().map(|digit| builder.local(&digit.name)).collect();
+        let mut writer = NestLowering {
             digits,
             tile: &tile,
             symbols,
             scope: &scope,
-            parts: &mut parts,
+            builder: &mut builder,
             names,
             item,
             buffers,
@@ -202,7 +202,7 @@ impl Move<'_, '_> {
             fill,
         };
         body.extend(writer.kernel(&tile_name, tiles)?);
-        let mut kernel = kernel(parts, body, vec![items]);
+        let mut kernel = kernel(builder, body, vec![items]);
         kernel.group = Some(GPU.threads);
         Ok(kernel)
     }
@@ -248,14 +248,14 @@ fn tiles(digits: &Digits, tile: &Tile, scope: &Scope<'_>) -> Result<(Expr, Items
 /// Names of both buffers for accesses of `words`, whose types are `elements`. For words of several elements appends a
 /// comment and the declarations of aliases to `body`.
 fn seen(
-    parts: &mut Parts<'_>,
+    builder: &mut RelayoutBuilder<'_>,
     elements: &[String; 2],
     words: Words,
     body: &mut Vec<Stmt>,
 ) -> [String; 2] {
     let [read, written] = words.together;
     let text = match words.turn {
-        None if written == 1 => return [0, 1].map(|which| parts.buffer_name(which)),
+        None if written == 1 => return [0, 1].map(|which| builder.buffer_name(which)),
         None => format!("{written} elements are moved as one."),
         Some(_) => {
             let blocks = format!("Each item turns blocks of {written} by {read} elements");
@@ -265,8 +265,8 @@ fn seen(
     body.push(Stmt::Comment { text });
     let mut each = elements.iter();
     [0, 1].map(|which| {
-        let buffer = parts.buffer_name(which);
-        let name = parts.local(&format!("{buffer}_wide"));
+        let buffer = builder.buffer_name(which);
+        let name = builder.local(&format!("{buffer}_wide"));
         let (element, written) = (each.next().cloned().unwrap_or_default(), which == 1);
         body.push(Stmt::Alias { name: name.clone(), buffer, element, written });
         name

@@ -26,7 +26,7 @@ pub(crate) fn widen(
     }
     while together > 1 {
         let word = i128::from(together);
-        if holds(digits, run, word, &[Side::From, Side::To], symbols) {
+        if holds(digits, run, word, &[AddressMap::From, AddressMap::To], symbols) {
             return Ok(Some((digits.by_words([run; 2], [word; 2], symbols)?, together)));
         }
         together /= 2;
@@ -36,12 +36,12 @@ pub(crate) fn widen(
 
 /// Source or destination of a relayout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum AddressMap {
     From,
     To,
 }
 
-impl Side {
+impl AddressMap {
     fn stride(self, digit: &Digit) -> &Algebra {
         match self {
             Self::From => &digit.from,
@@ -64,7 +64,7 @@ pub(crate) fn holds(
     digits: &Digits,
     run: usize,
     together: i128,
-    sides: &[Side],
+    sides: &[AddressMap],
     symbols: &[Symbol],
 ) -> bool {
     lies_right(digits, run, together, sides, symbols) && is_whole(digits, run, together, symbols)
@@ -75,7 +75,7 @@ pub(crate) fn lies_right(
     digits: &Digits,
     run: usize,
     together: i128,
-    sides: &[Side],
+    sides: &[AddressMap],
     symbols: &[Symbol],
 ) -> bool {
     let multiple = |expr: &Algebra| is_multiple(expr, together, symbols);

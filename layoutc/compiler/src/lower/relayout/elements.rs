@@ -15,7 +15,7 @@ use crate::loops::relayout::address_map::dense_strides;
 use crate::lower::context::Context;
 use crate::lower::expr::Scope;
 use crate::lower::expr::{Binding, lower, lower_predicate, range};
-use crate::lower::relayout::function::{Parts, write};
+use crate::lower::relayout::function::{RelayoutBuilder, write};
 use crate::lower::relayout::nest::Buffer;
 
 /// Source or destination of a relayout: the arrangement of the elements in its buffer.
@@ -125,7 +125,7 @@ fn domain(ends: [RelayoutEnd<'_>; 2], axes: &[usize]) -> Result<IterationDomain,
     Ok(by_axes)
 }
 
-impl Parts<'_> {
+impl RelayoutBuilder<'_> {
     /// Loops that copy one element in each iteration. `axes[k]` is the position in the target of the source's axis `k`.
     ///
     /// # Errors
@@ -203,7 +203,7 @@ impl Parts<'_> {
         let mut all = Vec::new();
         for (number, extent) in loops {
             // Elements that share a byte are written by one thread: only a dense memory has known strides.
-            let apart = match target {
+            let is_disjoint = match target {
                 _ if to.through.is_none() => true,
                 RelayoutEnd::Layout(_) => false,
                 RelayoutEnd::Dense(_) => {
@@ -211,7 +211,7 @@ impl Parts<'_> {
                     stride.is_some_and(|stride| is_multiple(&stride, to.in_whole(), symbols))
                 }
             };
-            all.push(Loop { apart, ..Loop::over(extent, symbols, &ranges) });
+            all.push(Loop { is_disjoint, ..Loop::over(extent, symbols, &ranges) });
         }
         self.share(body, &all, to);
         Ok(())

@@ -10,10 +10,10 @@ use crate::ir::{Expr, Function, LoopKind, Param, ParamType, Returns, Stmt, Value
 use crate::loops::error::PlanError;
 use crate::loops::heuristics::parallelize;
 use crate::loops::heuristics::parallelize::{Cores, Loop};
-use crate::loops::relayout::address_map::{Side, logical_side, physical_side};
-use crate::loops::relayout::digits::transfer;
+use crate::loops::relayout::address_map::{AddressMap, dense_address_map, physical_address_map};
+use crate::loops::relayout::digits::common_refinement;
 use crate::loops::relayout::plan::plan;
-use crate::loops::relayout::plan::{Nest, Ways};
+use crate::loops::relayout::plan::{RelayoutOptions, RelayoutPlan};
 use crate::lower::context::Context;
 use crate::lower::expr::{Binding, lower};
 use crate::lower::index::{count, symbol_params};
@@ -22,7 +22,7 @@ use crate::lower::names::Namer;
 use crate::lower::relayout::elements::RelayoutEnd;
 use crate::lower::relayout::nest;
 use crate::lower::relayout::nest::Buffer;
-use crate::lower::relayout::padding::{Rest, fill_constant};
+use crate::lower::relayout::padding::{PaddingPolicy, fill_constant};
 use crate::model::compute::KernelInstance;
 use crate::model::{ConvertSchedule, StorePolicy};
 use crate::passes;
@@ -33,64 +33,70 @@ pub(crate) const NO_OVERLAP: &str = "The buffers must not overlap.";
 /// `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill value.
 /// With `sides`, its loops follow digits, else logical axes.
 pub(crate) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Move, PlanError> {
-    let mut parts = Parts::pack(context);
+    let mut builder = RelayoutBuilder::pack(context);
     let layout = context.layout;
     let linear = match sides {
         Some(Sides { logical, physical }) => {
-            transfer(logical, physical, layout.logical(), layout.symbols())?
+            common_refinement(logical, physical, layout.logical(), layout.symbols())?
         }
         None => None,
     };
-    let rest = Rest::of(context);
-    parts.prepare_destination(context, layout.physical_elements(), rest, linear.as_ref(), None)?;
-    let from = parts.buffer(context, 0, "l", "load");
-    let to = parts.buffer(context, 1, "p", "store");
+    let rest = PaddingPolicy::of(context);
+    builder.prepare_destination(
+        context,
+        layout.physical_elements(),
+        rest,
+        linear.as_ref(),
+        None,
+    )?;
+    let from = builder.buffer(context, 0, "l", "load");
+    let to = builder.buffer(context, 1, "p", "store");
     let body = match linear {
-        Some(transfer) => {
-            parts.nest(context, context, &transfer, [&from, &to], ConvertSchedule::NONE)?
+        Some(refinement) => {
+            builder.nest(context, context, &refinement, [&from, &to], ConvertSchedule::NONE)?
         }
         None => {
             let ends = [RelayoutEnd::Dense(context), RelayoutEnd::Layout(context)];
-            parts.by_elements(ends, &all_axes(layout), [&from, &to])?
+            builder.by_elements(ends, &all_axes(layout), [&from, &to])?
         }
     };
-    Ok(parts.finish(body))
+    Ok(builder.finish(body))
 }
 
 /// `unpack(symbols, physical, logical)`: from the layout into the dense row-major buffer; padding is not read. With
 /// `sides`, its loops follow digits, else logical axes.
 pub(crate) fn unpack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Move, PlanError> {
-    let mut parts = Parts::unpack(context);
+    let mut builder = RelayoutBuilder::unpack(context);
     // Another logical element type consists of whole bytes, and needs no preparation.
     if context.tensor.pack_from.is_none() {
         let keeps = context.layout.domain().is_some() && !context.fills_outside();
-        parts.prepare_destination(
+        builder.prepare_destination(
             context,
             &count(context.layout.logical())?,
-            if keeps { Rest::Kept } else { Rest::Zero },
+            if keeps { PaddingPolicy::Kept } else { PaddingPolicy::Zero },
             None,
             None,
         )?;
     }
-    let from = parts.buffer(context, 0, "p", "load");
-    let to = parts.buffer(context, 1, "l", "store");
+    let from = builder.buffer(context, 0, "p", "load");
+    let to = builder.buffer(context, 1, "l", "store");
     let layout = context.layout;
     let linear = match sides {
         Some(Sides { logical, physical }) => {
-            transfer(physical, logical, layout.logical(), layout.symbols())?
+            common_refinement(physical, logical, layout.logical(), layout.symbols())?
         }
         None => None,
     };
     let body = match linear {
-        Some(transfer) => {
-            parts.nest(context, context, &transfer, [&from, &to], ConvertSchedule::NONE)?
+        Some(refinement) => {
+            builder.nest(context, context, &refinement, [&from, &to], ConvertSchedule::NONE)?
         }
         None => {
             let ends = [RelayoutEnd::Layout(context), RelayoutEnd::Dense(context)];
-            parts.by_elements(ends, &all_axes(layout), [&from, &to])?
+            builder.by_elements(ends, &all_axes(layout), [&from, &to])?
         }
     };
-    Ok(parts.finish(body))
+    Ok(builder.finish(body))
 }
 
 fn padding_doc(context: &Context<'_>) -> &'static str {
@@ -105,15 +111,15 @@ fn padding_doc(context: &Context<'_>) -> &'static str {
 
 /// Dense row-major and physical arrangement of a tensor: source and destination of pack, or the reverse for unpack.
 pub(crate) struct Sides {
-    pub(crate) logical: Side,
-    pub(crate) physical: Side,
+    pub(crate) logical: AddressMap,
+    pub(crate) physical: AddressMap,
 }
 
 /// Both sides of a layout; `None` if it has no normal form.
 pub(crate) fn sides(layout: &Layout) -> Result<Option<Sides>, PlanError> {
     let Some(digits) = layout.digits() else { return Ok(None) };
-    let physical = physical_side(layout, digits)?;
-    Ok(logical_side(layout.logical(), &physical)?.map(|logical| Sides { logical, physical }))
+    let physical = physical_address_map(layout, digits)?;
+    Ok(dense_address_map(layout.logical(), &physical)?.map(|logical| Sides { logical, physical }))
 }
 
 /// Positions of all logical axes of a layout.
@@ -127,7 +133,7 @@ pub struct Move {
     /// Copy function.
     pub function: Function,
     /// Loop nest over digits; `None` if the loops copy single elements, as the layouts have no common digits.
-    pub nest: Option<Nest>,
+    pub nest: Option<RelayoutPlan>,
     /// Symbols of the digits' strides and extents.
     pub symbols: Vec<Symbol>,
     /// Treatment of the destination's padding.
@@ -158,7 +164,7 @@ struct Ends<'e> {
 
 /// Builder of a function that copies a tensor.
 #[derive(Clone)]
-pub(crate) struct Parts<'a> {
+pub(crate) struct RelayoutBuilder<'a> {
     pub(crate) namer: Namer<'a>,
     pub(crate) function: Function,
     buffers: [String; 2],
@@ -167,13 +173,13 @@ pub(crate) struct Parts<'a> {
     /// Conversion of each element; `None` if both types are equal.
     pub(crate) cast: Option<Cast>,
     fill: Option<String>,
-    nest: Option<Nest>,
+    nest: Option<RelayoutPlan>,
     symbols: Vec<Symbol>,
     pub(crate) padding: Padding,
-    pub(crate) ways: Ways,
+    pub(crate) options: RelayoutOptions,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> RelayoutBuilder<'a> {
     /// Function `<tensor>_pack(symbols, logical, physical)`.
     pub(crate) fn pack(context: &Context<'a>) -> Self {
         let doc = vec![
@@ -279,7 +285,7 @@ impl<'a> Parts<'a> {
             nest: None,
             symbols: Vec::new(),
             padding: Padding::None,
-            ways: context.naming.ways,
+            options: context.naming.options,
         }
     }
 
@@ -331,7 +337,7 @@ impl<'a> Parts<'a> {
             nest: None,
             symbols: Vec::new(),
             padding: Padding::None,
-            ways: self.ways,
+            options: self.options,
         }
     }
 
@@ -355,7 +361,7 @@ impl<'a> Parts<'a> {
         &mut self,
         context: &Context<'_>,
         other: &Context<'_>,
-        transfer: &crate::loops::relayout::digits::Transfer,
+        refinement: &crate::loops::relayout::digits::DigitRefinement,
         buffers: [&Buffer; 2],
         choices: &ConvertSchedule,
     ) -> Result<Vec<Stmt>, PlanError> {
@@ -363,11 +369,18 @@ impl<'a> Parts<'a> {
         let symbols = context.layout.symbols();
         let ranges = |var| symbol(var).map(|binding| binding.range);
         let element_bits = buffers.map(|buffer| buffer.element_bits);
-        let nest = plan(transfer, symbols, &ranges, element_bits, self.ways, choices)?;
+        let nest = plan(refinement, symbols, &ranges, element_bits, self.options, choices)?;
         // Primitives for tiles do not convert: a copy with a conversion copies single elements.
         let nest = if self.cast.is_some() { nest.one_by_one() } else { nest };
-        let body =
-            nest::write(&nest, symbols, &symbol, &self.namer, buffers, self.cast, self.ways.moves)?;
+        let body = nest::write(
+            &nest,
+            symbols,
+            &symbol,
+            &self.namer,
+            buffers,
+            self.cast,
+            self.options.primitives,
+        )?;
         if let Some(stores) = &choices.stores
             && stores.value == StorePolicy::Streaming
             && !nest.parts.is_empty()
@@ -395,7 +408,7 @@ impl<'a> Parts<'a> {
     /// Marks the most suitable of the nested loops as parallel, if all threads may be used.
     pub(crate) fn share(&self, body: &mut [Stmt], loops: &[Loop], to: &Buffer) {
         let chosen = parallelize::choose(loops, to.element_bits);
-        if let (Some(chosen), Cores::All) = (chosen, self.ways.cores) {
+        if let (Some(chosen), Cores::All) = (chosen, self.options.cores) {
             set_parallel(body, chosen);
         }
     }

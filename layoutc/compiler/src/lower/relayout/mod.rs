@@ -11,14 +11,14 @@ use crate::base::cast::{Cast, CastMode};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::base::fill;
 use crate::loops::error::PlanError;
-use crate::loops::relayout::address_map::both_sides;
-use crate::loops::relayout::digits::{Transfer, transfer};
-use crate::loops::relayout::plan::Moves;
+use crate::loops::relayout::address_map::address_maps;
+use crate::loops::relayout::digits::{DigitRefinement, common_refinement};
+use crate::loops::relayout::plan::Primitives;
 use crate::loops::renumbered;
 use crate::lower::context::{Context, Naming};
 use crate::lower::relayout::elements::RelayoutEnd;
-use crate::lower::relayout::function::{Move, Parts};
-use crate::lower::relayout::padding::Rest;
+use crate::lower::relayout::function::{Move, RelayoutBuilder};
+use crate::lower::relayout::padding::PaddingPolicy;
 use crate::model::compute::{
     BufferRef, KernelInstance, LoopSchedule, Reduction, TypedExpr, TypedExprKind,
 };
@@ -37,13 +37,13 @@ pub fn convert(
     let Some((from, target)) = ends(manifest, convert)? else { return Ok(None) };
     let source = Context::new(from, naming);
     let destination = Context::new(&target, naming);
-    let parts = Parts::convert(&source, &destination, convert.cast);
+    let builder = RelayoutBuilder::convert(&source, &destination, convert.cast);
     let linear = linear(&source, &destination, &convert.axes)?;
-    let choices = match naming.ways.moves {
-        Moves::Blocks => &convert.choices,
-        Moves::Elements => ConvertSchedule::NONE,
+    let choices = match naming.options.primitives {
+        Primitives::Runtime => &convert.choices,
+        Primitives::None => ConvertSchedule::NONE,
     };
-    relayout(parts, [&source, &destination], &convert.axes, linear.as_ref(), choices).map(Some)
+    relayout(builder, [&source, &destination], &convert.axes, linear.as_ref(), choices).map(Some)
 }
 
 /// Plans a kernel that only copies one operand to another as a relayout: `NAME(symbols, from, to)`. `None` for every
@@ -60,8 +60,11 @@ pub fn copy_kernel(
     if compute.statements.iter().any(|statement| !statement.schedules.is_empty()) {
         return Ok(None);
     }
-    let plan = |parts: Parts<'_>, ends: [&Context<'_>; 2], axes: &[usize], linear: &Transfer| {
-        relayout(parts, ends, axes, Some(linear), ConvertSchedule::NONE)
+    let plan = |builder: RelayoutBuilder<'_>,
+                ends: [&Context<'_>; 2],
+                axes: &[usize],
+                linear: &DigitRefinement| {
+        relayout(builder, ends, axes, Some(linear), ConvertSchedule::NONE)
     };
     with_copy(manifest, compute, naming, plan)
 }
@@ -76,15 +79,22 @@ pub(crate) fn with_copy<T, P>(
     plan: P,
 ) -> Result<Option<T>, PlanError>
 where
-    P: FnOnce(Parts<'_>, [&Context<'_>; 2], &[usize], &Transfer) -> Result<T, PlanError>,
+    P: FnOnce(
+        RelayoutBuilder<'_>,
+        [&Context<'_>; 2],
+        &[usize],
+        &DigitRefinement,
+    ) -> Result<T, PlanError>,
 {
     let Some(copy) = OperandCopy::of(manifest, compute)? else { return Ok(None) };
     let source = Context::new(&copy.from, naming);
     let destination = Context::new(&copy.to, naming);
     let ends = [&source, &destination];
-    let Some(parts) = Parts::copy_kernel(ends, compute, copy.cast) else { return Ok(None) };
+    let Some(builder) = RelayoutBuilder::copy_kernel(ends, compute, copy.cast) else {
+        return Ok(None);
+    };
     let Some(linear) = linear(&source, &destination, &copy.axes)? else { return Ok(None) };
-    plan(parts, ends, &copy.axes, &linear).map(Some)
+    plan(builder, ends, &copy.axes, &linear).map(Some)
 }
 
 /// Copy of all elements of one operand of a kernel to another, with permuted axes.
@@ -180,37 +190,43 @@ fn linear(
     source: &Context<'_>,
     destination: &Context<'_>,
     axes: &[usize],
-) -> Result<Option<Transfer>, PlanError> {
+) -> Result<Option<DigitRefinement>, PlanError> {
     let layout = destination.layout;
-    let Some((a, b)) = both_sides(source.layout, layout, axes)? else { return Ok(None) };
-    Ok(transfer(&a, &b, layout.logical(), layout.symbols())?)
+    let Some((a, b)) = address_maps(source.layout, layout, axes)? else { return Ok(None) };
+    Ok(common_refinement(&a, &b, layout.logical(), layout.symbols())?)
 }
 
 /// Function of a relayout: loops over the digits of `linear`, or loops that copy single elements if it is `None`.
 fn relayout(
-    mut parts: Parts<'_>,
+    mut builder: RelayoutBuilder<'_>,
     [source, destination]: [&Context<'_>; 2],
     axes: &[usize],
-    linear: Option<&Transfer>,
+    linear: Option<&DigitRefinement>,
     choices: &ConvertSchedule,
 ) -> Result<Move, PlanError> {
     let elements = destination.layout.physical_elements();
-    let source_buffer = parts.buffer(source, 0, "s", "load");
-    let target_buffer = parts.buffer(destination, 1, "d", "store");
+    let source_buffer = builder.buffer(source, 0, "s", "load");
+    let target_buffer = builder.buffer(destination, 1, "d", "store");
     if linear.is_none() {
         refuse(choices)?;
     }
     let fill = choices.fill.as_ref();
-    parts.prepare_destination(destination, elements, Rest::of(destination), linear, fill)?;
+    builder.prepare_destination(
+        destination,
+        elements,
+        PaddingPolicy::of(destination),
+        linear,
+        fill,
+    )?;
     let buffers = [&source_buffer, &target_buffer];
     let body = match linear {
-        Some(transfer) => parts.nest(destination, source, transfer, buffers, choices)?,
+        Some(refinement) => builder.nest(destination, source, refinement, buffers, choices)?,
         None => {
             let ends = [RelayoutEnd::Layout(source), RelayoutEnd::Layout(destination)];
-            parts.by_elements(ends, axes, buffers)?
+            builder.by_elements(ends, axes, buffers)?
         }
     };
-    Ok(parts.finish(body))
+    Ok(builder.finish(body))
 }
 
 /// Error if a schedule has directives for digits: a relayout of single elements has none.

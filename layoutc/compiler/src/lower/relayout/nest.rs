@@ -10,11 +10,11 @@ use crate::ir::{Compare, Expr, LoopKind, Stmt, Value};
 use crate::loops::arith::{fold, is_multiple};
 use crate::loops::error::PlanError;
 use crate::loops::heuristics::parallelize::elements_of_whole_bytes;
-use crate::loops::relayout::digits::{Cut, Transfer};
-use crate::loops::relayout::plan::Moves;
-use crate::loops::relayout::plan::Nest;
-use crate::loops::relayout::plan::Part;
-use crate::loops::relayout::schedule::{Inner, Level};
+use crate::loops::relayout::digits::{CommonDigit, DigitRefinement};
+use crate::loops::relayout::plan::Primitives;
+use crate::loops::relayout::plan::RelayoutPart;
+use crate::loops::relayout::plan::RelayoutPlan;
+use crate::loops::relayout::schedule::{RelayoutLoop, RelayoutPrimitive};
 use crate::lower::expr::{Scope, add, literal, lower, multiply, range};
 use crate::lower::names::Namer;
 use crate::machine::CPU;
@@ -45,13 +45,13 @@ impl Buffer {
 /// # Errors
 /// [`PlanError`] if a bound or stride exceeds 64 bits.
 pub(crate) fn write(
-    nest: &Nest,
+    nest: &RelayoutPlan,
     symbols: &[Symbol],
     scope: &Scope<'_>,
     namer: &Namer<'_>,
     [from, to]: [&Buffer; 2],
     cast: Option<Cast>,
-    moves: Moves,
+    primitives: Primitives,
 ) -> Result<Vec<Stmt>, PlanError> {
     let whole_bytes = lower(&nest.whole_bytes, scope)?;
     let whole_bytes = match nest.stores {
@@ -60,17 +60,17 @@ pub(crate) fn write(
         Some(StorePolicy::Cached) => whole_bytes.min(Expr::int(CPU.cached_bytes)),
     };
     let mut body = Vec::new();
-    for Part { transfer, schedule, parallel } in &nest.parts {
+    for RelayoutPart { refinement, schedule, parallel } in &nest.parts {
         // Names are scoped to loops: each part may reuse them.
         let mut namer = namer.clone();
         let inner = schedule.inner;
-        let names = transfer.cuts.iter().enumerate().map(|(k, cut)| {
-            let is_loop = !cut.is_unit() && inner.digits().all(|digit| digit != k);
-            if is_loop { namer.name(&cut.name) } else { String::new() }
+        let names = refinement.digits.iter().enumerate().map(|(k, digit)| {
+            let is_loop = !digit.is_unit() && inner.digits().all(|digit| digit != k);
+            if is_loop { namer.name(&digit.name) } else { String::new() }
         });
         let names = names.collect();
-        let mut writer = Writer {
-            transfer,
+        let mut lowering = NestLowering {
+            refinement,
             symbols,
             scope,
             namer: &mut namer,
@@ -79,16 +79,16 @@ pub(crate) fn write(
             known: Vec::new(),
             inner,
             innermost: schedule.levels.last().copied(),
-            moves,
+            primitives,
             whole_bytes: whole_bytes.clone(),
             cast,
             parallel: *parallel,
             from,
             to,
         };
-        let from_offset = lower(&transfer.from_constant, scope)?;
-        let to_offset = lower(&transfer.to_constant, scope)?;
-        body.extend(writer.level(&schedule.levels, from_offset, to_offset)?);
+        let from_offset = lower(&refinement.from_constant, scope)?;
+        let to_offset = lower(&refinement.to_constant, scope)?;
+        body.extend(lowering.level(&schedule.levels, from_offset, to_offset)?);
     }
     Ok(body)
 }
@@ -98,93 +98,98 @@ fn kind(is_parallel: bool) -> LoopKind {
     if is_parallel { LoopKind::Parallel } else { LoopKind::Serial }
 }
 
-pub(crate) struct Writer<'w, 'n> {
-    transfer: &'w Transfer,
+pub(crate) struct NestLowering<'w, 'n> {
+    refinement: &'w DigitRefinement,
     symbols: &'w [Symbol],
     scope: &'w Scope<'w>,
     namer: &'w mut Namer<'n>,
-    /// Name of the loop variable of each cut; empty for cuts without a loop.
+    /// Name of the loop variable of each digit; empty for digits without a loop.
     names: Vec<String>,
-    /// Open loops over blocks: cut, name of the block variable, block size.
+    /// Open loops over blocks: digit, name of the block variable, block size.
     blocks: Vec<(usize, String, i64)>,
-    /// Bounds that were emitted ahead of their loop: cut, (first value, one past the last value).
+    /// ValidRange that were emitted ahead of their loop: digit, (first value, one past the last value).
     known: Vec<(usize, (Expr, Expr))>,
     /// Kernel inside all loops.
-    inner: Inner,
+    inner: RelayoutPrimitive,
     /// Innermost loop around `inner`; `None` if there is no loop.
-    innermost: Option<Level>,
+    innermost: Option<RelayoutLoop>,
     /// Primitives of the target.
-    moves: Moves,
+    primitives: Primitives,
     /// Size of all elements in the destination, in bytes; -1 if streaming stores are forced.
     whole_bytes: Expr,
     /// Conversion of every element; `None` if the types are equal.
     cast: Option<Cast>,
-    /// Level whose iterations run in parallel.
-    parallel: Option<Level>,
+    /// RelayoutLoop whose iterations run in parallel.
+    parallel: Option<RelayoutLoop>,
     from: &'w Buffer,
     to: &'w Buffer,
 }
 
-impl Writer<'_, '_> {
-    fn level(&mut self, levels: &[Level], from: Expr, to: Expr) -> Result<Vec<Stmt>, PlanError> {
+impl NestLowering<'_, '_> {
+    fn level(
+        &mut self,
+        levels: &[RelayoutLoop],
+        from: Expr,
+        to: Expr,
+    ) -> Result<Vec<Stmt>, PlanError> {
         match levels.split_first() {
             None => self.inner(from, to),
-            Some((level @ Level::Blocks { digit, size }, rest)) => {
-                let Some(cut) = self.transfer.cuts.get(*digit) else { return Ok(Vec::new()) };
-                let name = self.namer.name(&format!("{}_block", cut.name));
-                self.blocks.push((*digit, name.clone(), *size));
-                let until = lower(&cut.extent, self.scope)?;
+            Some((level @ RelayoutLoop::Tiles { digit: k, size }, rest)) => {
+                let Some(digit) = self.refinement.digits.get(*k) else { return Ok(Vec::new()) };
+                let name = self.namer.name(&format!("{}_block", digit.name));
+                self.blocks.push((*k, name.clone(), *size));
+                let until = lower(&digit.extent, self.scope)?;
                 let body = self.level(rest, from, to)?;
                 let from = Expr::int(0);
                 let kind = kind(self.parallel == Some(*level));
                 Ok(vec![Stmt::For { name, from, to: until, step: *size, kind, body }])
             }
-            Some((Level::Digit(k), rest)) => self.digit(*k, rest, from, to),
+            Some((RelayoutLoop::Digit(k), rest)) => self.digit(*k, rest, from, to),
         }
     }
 
     fn digit(
         &mut self,
         k: usize,
-        rest: &[Level],
+        rest: &[RelayoutLoop],
         from: Expr,
         to: Expr,
     ) -> Result<Vec<Stmt>, PlanError> {
-        let (Some(cut), Some(name)) = (self.transfer.cuts.get(k), self.names.get(k).cloned())
+        let (Some(digit), Some(name)) = (self.refinement.digits.get(k), self.names.get(k).cloned())
         else {
             return Ok(Vec::new());
         };
         let known = self.known.iter().position(|(other, _)| *other == k);
         let (mut before, (low, high)) = match known.map(|at| self.known.swap_remove(at)) {
             Some((_, bounds)) => (Vec::new(), bounds),
-            None => self.loop_bounds(k, cut, rest)?,
+            None => self.loop_bounds(k, digit, rest)?,
         };
-        let innermost = rest.is_empty() && self.inner == Inner::Element;
-        if innermost && let Some(elements) = self.run_elements(k, cut, &low, &high) {
+        let innermost = rest.is_empty() && self.inner == RelayoutPrimitive::Element;
+        if innermost && let Some(elements) = self.run_elements(k, digit, &low, &high) {
             before.push(self.copy(from, to, elements)?);
             return Ok(before);
         }
-        let from = self.advance(from, &name, &cut.from_stride)?;
-        let to = self.advance(to, &name, &cut.to_stride)?;
+        let from = self.advance(from, &name, &digit.from_stride)?;
+        let to = self.advance(to, &name, &digit.to_stride)?;
         let body = if innermost {
             vec![self.store(from, to)]
         } else {
             let (from_let, from) = self.partial(&self.from.partial.clone(), from);
             let (to_let, to) = self.partial(&self.to.partial.clone(), to);
             let mut body: Vec<Stmt> = [to_let, from_let].into_iter().flatten().collect();
-            body.extend(self.early_bounds(cut.chain, rest)?);
+            body.extend(self.early_bounds(digit.chain, rest)?);
             body.extend(self.level(rest, from, to)?);
             body
         };
-        let kind = kind(self.parallel == Some(Level::Digit(k)));
+        let kind = kind(self.parallel == Some(RelayoutLoop::Digit(k)));
         before.push(Stmt::For { name, from: low, to: high, step: 1, kind, body });
         Ok(before)
     }
 
     /// Trip count of the innermost loop if the loop is a contiguous run that is long enough for a copy primitive;
     /// `None` if it is not.
-    fn run_elements(&self, k: usize, cut: &Cut, low: &Expr, high: &Expr) -> Option<Expr> {
-        let steps = [&cut.from_stride, &cut.to_stride];
+    fn run_elements(&self, k: usize, digit: &CommonDigit, low: &Expr, high: &Expr) -> Option<Expr> {
+        let steps = [&digit.from_stride, &digit.to_stride];
         let contiguous = steps.iter().all(|stride| stride.as_const() == Some(1))
             && [self.from, self.to].iter().all(|buffer| buffer.through.is_none());
         let blocked = self.blocks.iter().any(|(blocked, ..)| *blocked == k);
@@ -192,19 +197,19 @@ impl Writer<'_, '_> {
             return None;
         }
         // In a chain of more than two digits that ends early, the computed end of a digit may be less than its start.
-        let chain = self.transfer.cuts.iter().filter(|other| other.chain == cut.chain);
+        let chain = self.refinement.digits.iter().filter(|other| other.chain == digit.chain);
         if chain.count() > 2 && !matches!(high, Expr::Int { .. }) {
             return None;
         }
         // Targets without tile primitives have no primitive that converts runs.
-        if self.cast.is_some() && self.moves == Moves::Elements {
+        if self.cast.is_some() && self.primitives == Primitives::None {
             return None;
         }
         let bits = self.from.element_bits.min(self.to.element_bits);
         let element = bits.checked_div(8).unwrap_or(1);
         let (longest, worth) = match high {
             Expr::Int { value } => (Some(i128::from(*value)), CPU.copy_run_bytes),
-            _ => (range(&cut.extent, self.scope).high, CPU.copy_unknown_run_bytes),
+            _ => (range(&digit.extent, self.scope).high, CPU.copy_unknown_run_bytes),
         };
         if longest.is_some_and(|longest| longest.saturating_mul(element) < worth) {
             return None;
@@ -213,22 +218,27 @@ impl Writer<'_, '_> {
     }
 
     /// Statements for the bounds of a chain's last loop, emitted as soon as all its other loops are open; records the
-    /// bounds in `known`. Empty unless exactly one loop of the chain is left, a `Level::Digit` that is not blocked, and
+    /// bounds in `known`. Empty unless exactly one loop of the chain is left, a `RelayoutLoop::Digit` that is not blocked, and
     /// `inner` has no digit of the chain.
-    fn early_bounds(&mut self, chain: usize, rest: &[Level]) -> Result<Vec<Stmt>, PlanError> {
-        let of_chain = |k: usize| self.transfer.cuts.get(k).is_some_and(|cut| cut.chain == chain);
+    fn early_bounds(
+        &mut self,
+        chain: usize,
+        rest: &[RelayoutLoop],
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let of_chain =
+            |k: usize| self.refinement.digits.get(k).is_some_and(|digit| digit.chain == chain);
         if self.inner.digits().any(of_chain) {
             return Ok(Vec::new());
         }
         let mut left = rest.iter().filter(|level| of_chain(level.of()));
-        let (Some(Level::Digit(k)), None) = (left.next(), left.next()) else {
+        let (Some(RelayoutLoop::Digit(k)), None) = (left.next(), left.next()) else {
             return Ok(Vec::new());
         };
-        let Some(cut) = self.transfer.cuts.get(*k) else { return Ok(Vec::new()) };
+        let Some(digit) = self.refinement.digits.get(*k) else { return Ok(Vec::new()) };
         if self.blocks.iter().any(|(blocked, ..)| blocked == k) {
             return Ok(Vec::new());
         }
-        let (before, bounds) = self.loop_bounds(*k, cut, &[])?;
+        let (before, bounds) = self.loop_bounds(*k, digit, &[])?;
         self.known.push((*k, bounds));
         Ok(before)
     }
@@ -267,40 +277,40 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Bounds of digit `k`: statements that the bounds need, then first value and one past the last value. `rest`:
+    /// ValidRange of digit `k`: statements that the bounds need, then first value and one past the last value. `rest`:
     /// levels inside this loop; the bounds of a chain apply to its innermost loop.
     fn loop_bounds(
         &mut self,
         k: usize,
-        cut: &Cut,
-        rest: &[Level],
+        digit: &CommonDigit,
+        rest: &[RelayoutLoop],
     ) -> Result<(Vec<Stmt>, (Expr, Expr)), PlanError> {
         let mut before = Vec::new();
         let mut low = Expr::int(0);
-        let mut high = lower(&cut.extent, self.scope)?;
+        let mut high = lower(&digit.extent, self.scope)?;
         let block = self.blocks.iter().find(|(blocked, ..)| *blocked == k).cloned();
         if let Some((_, block, size)) = block {
             low = Expr::name(&block);
             let end = add(low.clone(), Expr::int(size))?;
-            let whole = is_multiple(&cut.extent, i128::from(size), self.symbols);
-            high = if whole { end } else { self.least(&mut before, cut, "end", end, high) };
+            let whole = is_multiple(&digit.extent, i128::from(size), self.symbols);
+            high = if whole { end } else { self.least(&mut before, digit, "end", end, high) };
         }
         let of_chain = |other: usize| {
-            self.transfer.cuts.get(other).is_some_and(|other| other.chain == cut.chain)
+            self.refinement.digits.get(other).is_some_and(|other| other.chain == digit.chain)
         };
-        let last = !rest.iter().filter_map(Level::digit).any(of_chain)
+        let last = !rest.iter().filter_map(RelayoutLoop::digit).any(of_chain)
             && !self.inner.digits().any(|other| other != k && of_chain(other));
-        if last && let Some(bounds) = self.transfer.chains.get(cut.chain) {
-            if self.transfer.ends_early(cut.chain, bounds, self.symbols) {
-                let top = self.transfer.top_weight(cut.chain);
-                let end = self.edge(cut, &bounds.high)?;
+        if last && let Some(bounds) = self.refinement.chains.get(digit.chain) {
+            if self.refinement.ends_early(digit.chain, bounds, self.symbols) {
+                let top = self.refinement.top_weight(digit.chain);
+                let end = self.edge(digit, &bounds.high)?;
                 // The most significant digit ends at `end`; a less significant one at its extent if that is smaller.
-                let sure = cut.weight == top && matches!(low, Expr::Int { .. });
-                high = if sure { end } else { self.least(&mut before, cut, "end", end, high) };
+                let sure = digit.weight == top && matches!(low, Expr::Int { .. });
+                high = if sure { end } else { self.least(&mut before, digit, "end", end, high) };
             }
             if bounds.starts_late() {
-                let start = self.edge(cut, &bounds.low)?;
-                low = self.most(&mut before, cut, "start", start, low);
+                let start = self.edge(digit, &bounds.low)?;
+                low = self.most(&mut before, digit, "start", start, low);
             }
         }
         Ok((before, (low, high)))
@@ -309,17 +319,17 @@ impl Writer<'_, '_> {
     /// Least value of the digit for which the chain's `m` is at least `edge`, given the chain's other digits. With
     /// `q, r = divmod(edge, weight)` the value is `q - above + (below < r)`, where `above` is the sum of the more
     /// significant digits, in units of `weight`, and `below` the sum of the less significant ones, in units of `m`.
-    fn edge(&self, cut: &Cut, edge: &Algebra) -> Result<Expr, PlanError> {
-        let weight = Algebra::constant(cut.weight);
+    fn edge(&self, digit: &CommonDigit, edge: &Algebra) -> Result<Expr, PlanError> {
+        let weight = Algebra::constant(digit.weight);
         let mut value = lower(&fold(BinOp::FloorDiv, edge, &weight)?, self.scope)?;
         let rest = lower(&fold(BinOp::Mod, edge, &weight)?, self.scope)?;
         let mut below = Expr::int(0);
-        for (other, name) in self.transfer.cuts.iter().zip(&self.names) {
-            if other.chain != cut.chain || other.weight == cut.weight || other.is_unit() {
+        for (other, name) in self.refinement.digits.iter().zip(&self.names) {
+            if other.chain != digit.chain || other.weight == digit.weight || other.is_unit() {
                 continue;
             }
-            if other.weight > cut.weight {
-                let times = other.weight.checked_div(cut.weight).ok_or(ExprError::Overflow)?;
+            if other.weight > digit.weight {
+                let times = other.weight.checked_div(digit.weight).ok_or(ExprError::Overflow)?;
                 value = add(value, multiply(Expr::name(name), literal(-times)?)?)?;
             } else {
                 below = add(below, multiply(Expr::name(name), literal(other.weight)?)?)?;
@@ -340,22 +350,42 @@ impl Writer<'_, '_> {
     }
 
     /// `min(a, b)`, declared in `before` unless it is a name or a constant.
-    fn least(&mut self, before: &mut Vec<Stmt>, cut: &Cut, what: &str, a: Expr, b: Expr) -> Expr {
+    fn least(
+        &mut self,
+        before: &mut Vec<Stmt>,
+        digit: &CommonDigit,
+        what: &str,
+        a: Expr,
+        b: Expr,
+    ) -> Expr {
         let bound = a.min(b);
-        self.named(before, cut, what, bound)
+        self.named(before, digit, what, bound)
     }
 
     /// `max(a, b)`, declared in `before` unless it is a name or a constant.
-    fn most(&mut self, before: &mut Vec<Stmt>, cut: &Cut, what: &str, a: Expr, b: Expr) -> Expr {
+    fn most(
+        &mut self,
+        before: &mut Vec<Stmt>,
+        digit: &CommonDigit,
+        what: &str,
+        a: Expr,
+        b: Expr,
+    ) -> Expr {
         let bound = a.max(b);
-        self.named(before, cut, what, bound)
+        self.named(before, digit, what, bound)
     }
 
-    fn named(&mut self, before: &mut Vec<Stmt>, cut: &Cut, what: &str, bound: Expr) -> Expr {
+    fn named(
+        &mut self,
+        before: &mut Vec<Stmt>,
+        digit: &CommonDigit,
+        what: &str,
+        bound: Expr,
+    ) -> Expr {
         if matches!(bound, Expr::Int { .. } | Expr::Name { .. }) {
             return bound;
         }
-        let name = self.namer.name(&format!("{}_{what}", cut.name));
+        let name = self.namer.name(&format!("{}_{what}", digit.name));
         let named = Expr::name(&name);
         before.push(Stmt::Let { name, value: bound });
         named

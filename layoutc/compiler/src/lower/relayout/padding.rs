@@ -8,18 +8,18 @@ use crate::loops::arith::{is_multiple, typical};
 use crate::loops::error::PlanError;
 use crate::loops::heuristics::parallelize;
 use crate::loops::heuristics::parallelize::{Cores, Loop};
-use crate::loops::relayout::digits::Transfer;
-use crate::loops::relayout::padding_regions::{Border, are_worth, borders};
-use crate::loops::relayout::plan::Moves;
+use crate::loops::relayout::digits::DigitRefinement;
+use crate::loops::relayout::padding_regions::{PaddingRegion, are_worth, padding_regions};
+use crate::loops::relayout::plan::Primitives;
 use crate::lower::context::Context;
 use crate::lower::expr::{add, literal, lower, multiply};
 use crate::lower::index::whole_bytes;
-use crate::lower::relayout::function::{Padding, Parts, repeat_in_bytes};
+use crate::lower::relayout::function::{Padding, RelayoutBuilder, repeat_in_bytes};
 use crate::model::{FillStrategy, Spanned};
 
-/// Treatment of those parts of the destination that no element is written to.
+/// Treatment of those builder of the destination that no element is written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rest {
+pub(crate) enum PaddingPolicy {
     /// Padding gets the fill value.
     Fill,
     /// Padding keeps its values, also in a last byte that it shares with elements.
@@ -28,7 +28,7 @@ pub(crate) enum Rest {
     Zero,
 }
 
-impl Rest {
+impl PaddingPolicy {
     /// Treatment that the layout of a tensor requires.
     pub(crate) fn of(context: &Context<'_>) -> Self {
         match context.layout.verdict() {
@@ -39,15 +39,15 @@ impl Rest {
     }
 }
 
-impl Parts<'_> {
+impl RelayoutBuilder<'_> {
     /// Emits the stores that precede the elements: in padding, and in the unused bits of the last byte. `elements` is
     /// the number of slots of the destination, `chosen` the manifest's `fill` directive.
     pub(crate) fn prepare_destination(
         &mut self,
         context: &Context<'_>,
         elements: &Algebra,
-        rest: Rest,
-        transfer: Option<&Transfer>,
+        rest: PaddingPolicy,
+        refinement: Option<&DigitRefinement>,
         chosen: Option<&Spanned<FillStrategy>>,
     ) -> Result<(), PlanError> {
         let symbol = |var| context.symbol(var);
@@ -55,18 +55,20 @@ impl Parts<'_> {
         if elements.as_const() == Some(0) {
             return Ok(());
         }
-        if let Some(chosen) = chosen.filter(|_| rest != Rest::Fill) {
+        if let Some(chosen) = chosen.filter(|_| rest != PaddingPolicy::Fill) {
             return Err(no_fill(context, chosen, rest));
         }
         self.padding = match rest {
-            Rest::Fill => Padding::First,
-            Rest::Kept => Padding::Kept,
-            Rest::Zero => Padding::None,
+            PaddingPolicy::Fill => Padding::First,
+            PaddingPolicy::Kept => Padding::Kept,
+            PaddingPolicy::Zero => Padding::None,
         };
-        if rest == Rest::Fill {
-            if let Some(borders) = self.borders(context, elements, transfer, chosen)? {
+        if rest == PaddingPolicy::Fill {
+            if let Some(padding_regions) =
+                self.padding_regions(context, elements, refinement, chosen)?
+            {
                 self.padding = Padding::Alone;
-                return self.fill_borders(context, &buffer, &borders);
+                return self.fill_borders(context, &buffer, &padding_regions);
             }
             let bits = fill_bits(context)?;
             let bytes = crate::lower::index::buffer_bytes(context, elements)?;
@@ -87,7 +89,7 @@ impl Parts<'_> {
                 let to = lower(elements, &symbol)?;
                 self.fill_loop(context, buffer, to, cores)?;
             }
-        } else if rest == Rest::Zero && context.is_packed() {
+        } else if rest == PaddingPolicy::Zero && context.is_packed() {
             let (several, _) = context.tensor.dtype.byte_group();
             if !is_multiple(elements, several.into(), context.layout.symbols()) {
                 let (whole, all) = whole_bytes(context, elements)?;
@@ -103,19 +105,22 @@ impl Parts<'_> {
     }
 
     /// Padding regions, if only these are filled; `None` if the whole destination is filled first.
-    fn borders(
+    fn padding_regions(
         &self,
         context: &Context<'_>,
         elements: &Algebra,
-        transfer: Option<&Transfer>,
+        refinement: Option<&DigitRefinement>,
         chosen: Option<&Spanned<FillStrategy>>,
-    ) -> Result<Option<Vec<Border>>, PlanError> {
+    ) -> Result<Option<Vec<PaddingRegion>>, PlanError> {
         let time = chosen.map(|chosen| chosen.value);
-        if self.ways.moves != Moves::Blocks || time == Some(FillStrategy::WholeFirst) {
+        if self.options.primitives != Primitives::Runtime || time == Some(FillStrategy::WholeFirst)
+        {
             return Ok(None);
         }
-        let found = match (transfer, elements.as_const()) {
-            (Some(transfer), Some(slots)) if !context.is_packed() => borders(transfer, slots),
+        let found = match (refinement, elements.as_const()) {
+            (Some(refinement), Some(slots)) if !context.is_packed() => {
+                padding_regions(refinement, slots)
+            }
             _ => None,
         };
         match (found, chosen) {
@@ -138,36 +143,36 @@ impl Parts<'_> {
         &mut self,
         context: &Context<'_>,
         buffer: &str,
-        borders: &[Border],
+        padding_regions: &[PaddingRegion],
     ) -> Result<(), PlanError> {
         let fill = match fill_bits(context)? {
             0 => None,
             _ => Some(self.namer.name("fill")),
         };
-        if let (Some(fill), false) = (&fill, borders.is_empty()) {
+        if let (Some(fill), false) = (&fill, padding_regions.is_empty()) {
             self.function.body.push(fill_constant(context, fill)?);
         }
-        for border in borders {
+        for region in padding_regions {
             let mut namer = self.namer.clone();
             // One call zeroes all runs of the innermost loop.
             let called = usize::from(fill.is_none());
-            let loops = border.loops.len().saturating_sub(called);
-            let loops = border.loops.get(..loops).unwrap_or_default();
+            let loops = region.loops.len().saturating_sub(called);
+            let loops = region.loops.get(..loops).unwrap_or_default();
             let names: Vec<String> = loops.iter().map(|rounds| namer.name(&rounds.name)).collect();
             let mut slot = Expr::int(0);
             for (rounds, name) in loops.iter().zip(&names) {
                 slot = add(slot, multiply(Expr::name(name), literal(rounds.stride)?)?)?;
             }
-            slot = add(slot, literal(border.start)?)?;
+            slot = add(slot, literal(region.start)?)?;
             let mut body = match &fill {
-                None => vec![zero_runs(buffer, slot, border, context.bits() / 8)?],
+                None => vec![zero_runs(buffer, slot, region, context.bits() / 8)?],
                 Some(fill) => {
                     let name = namer.name("slot");
                     let index = add(slot, Expr::name(&name))?;
                     let value = Value::Name { name: fill.clone() };
                     let buffer = buffer.to_owned();
                     let body = vec![Stmt::Store { buffer, index, value, through: None }];
-                    vec![rounds(name, literal(border.run)?, body)]
+                    vec![rounds(name, literal(region.run)?, body)]
                 }
             };
             for (round, name) in loops.iter().zip(names).rev() {
@@ -181,9 +186,9 @@ impl Parts<'_> {
     /// Threads for a loop that writes `bytes` bytes of the destination.
     fn cores_for(&self, context: &Context<'_>, bytes: &Algebra) -> Cores {
         let bytes = typical(bytes, context.layout.symbols());
-        let rounds = Loop { least: bytes, typical: bytes, apart: true };
+        let rounds = Loop { least: bytes, typical: bytes, is_disjoint: true };
         match parallelize::choose(&[rounds], 8) {
-            Some(_) => self.ways.cores,
+            Some(_) => self.options.cores,
             None => Cores::One,
         }
     }
@@ -228,12 +233,12 @@ impl Parts<'_> {
 fn zero_runs(
     buffer: &str,
     slot: Expr,
-    border: &Border,
+    region: &PaddingRegion,
     element_bytes: i128,
 ) -> Result<Stmt, PlanError> {
-    let bytes = border.run.saturating_mul(element_bytes);
+    let bytes = region.run.saturating_mul(element_bytes);
     let (to, bytes) = (buffer.to_owned(), literal(bytes)?);
-    let Some(rounds) = border.loops.last() else {
+    let Some(rounds) = region.loops.last() else {
         return Ok(Primitive::Zero { buffer: to, index: slot, bytes }.into());
     };
     let primitive = Primitive::ZeroRuns {
@@ -267,13 +272,19 @@ pub(crate) fn fill_constant(context: &Context<'_>, name: &str) -> Result<Stmt, P
     Ok(Stmt::LetElement { name, element, bits, spelling })
 }
 
-fn no_fill(context: &Context<'_>, chosen: &Spanned<FillStrategy>, rest: Rest) -> PlanError {
+fn no_fill(
+    context: &Context<'_>,
+    chosen: &Spanned<FillStrategy>,
+    rest: PaddingPolicy,
+) -> PlanError {
     let message = match rest {
-        Rest::Kept if context.tensor.owner.is_some() => {
+        PaddingPolicy::Kept if context.tensor.owner.is_some() => {
             "the destination is a view: elements outside of it keep their values"
         }
-        Rest::Kept => "padding of the destination is not written: its layout says `fill none`",
-        Rest::Fill | Rest::Zero => "the destination has no padding",
+        PaddingPolicy::Kept => {
+            "padding of the destination is not written: its layout says `fill none`"
+        }
+        PaddingPolicy::Fill | PaddingPolicy::Zero => "the destination has no padding",
     };
     let (help, place) = ("leave it out".into(), chosen.place.clone());
     PlanError::Choice { message: message.into(), help, place }

@@ -7,7 +7,7 @@ use super::{RelayoutReport, labelled, lines_text, number, pseudo_code, schedule_
 use crate::base::diagnostic::Diagnostic;
 use crate::emit::plan_fault;
 use crate::loops::heuristics::parallelize::Cores;
-use crate::loops::relayout::plan::{Moves, Ways};
+use crate::loops::relayout::plan::{Primitives, RelayoutOptions};
 use crate::lower::context::Naming;
 use crate::machine::{AVX2, AVX512};
 use crate::model::compute::KernelInstance;
@@ -57,8 +57,8 @@ pub fn kernel_plan(
     cores: Cores,
 ) -> Result<KernelReport, Diagnostic> {
     let avoid = |_: &str| false;
-    let ways = Ways { cores, moves: Moves::Blocks };
-    let naming = Naming { prefix: "", avoid: &avoid, ways };
+    let options = RelayoutOptions { cores, primitives: Primitives::Runtime };
+    let naming = Naming { prefix: "", avoid: &avoid, options };
     let fault = |error| plan_fault(compute.place.clone(), &compute.name, &error);
     let relayout = plan::copy_kernel(manifest, compute, &naming).map_err(fault)?;
     if let Some(relayout) = relayout {

@@ -9,9 +9,9 @@ use super::{labelled, number, pseudo_code};
 use crate::base::diagnostic::Diagnostic;
 use crate::emit::plan_fault;
 use crate::loops::heuristics::parallelize::Cores;
-use crate::loops::relayout::digits::Cut;
-use crate::loops::relayout::plan::{Moves, Nest, Part, Ways};
-use crate::loops::relayout::schedule::{Inner, Level};
+use crate::loops::relayout::digits::CommonDigit;
+use crate::loops::relayout::plan::{Primitives, RelayoutOptions, RelayoutPart, RelayoutPlan};
+use crate::loops::relayout::schedule::{RelayoutLoop, RelayoutPrimitive};
 use crate::lower::context::Naming;
 use crate::lower::relayout::function::{Move, Padding};
 use crate::machine::CPU;
@@ -44,8 +44,8 @@ pub fn plans(
     cores: Cores,
 ) -> Result<Vec<RelayoutReport>, Diagnostic> {
     let avoid = |_: &str| false;
-    let ways = Ways { cores, moves: Moves::Blocks };
-    let naming = Naming { prefix: "", avoid: &avoid, ways };
+    let options = RelayoutOptions { cores, primitives: Primitives::Runtime };
+    let naming = Naming { prefix: "", avoid: &avoid, options };
     let mut plans = Vec::new();
     let moves = plan::moves(tensor, &naming)
         .map_err(|error| plan_fault(tensor.places.layout.clone(), &tensor.name, &error))?;
@@ -66,8 +66,8 @@ pub fn view_plans(
     cores: Cores,
 ) -> Result<Vec<RelayoutReport>, Diagnostic> {
     let avoid = |_: &str| false;
-    let ways = Ways { cores, moves: Moves::Blocks };
-    let naming = Naming { prefix: "", avoid: &avoid, ways };
+    let options = RelayoutOptions { cores, primitives: Primitives::Runtime };
+    let naming = Naming { prefix: "", avoid: &avoid, options };
     let moves = view::moves(view, &naming);
     let tensor = &view.tensor;
     let moves =
@@ -148,10 +148,10 @@ impl RelayoutReport {
         lines
     }
 
-    fn part_lines(&self, part: &Part) -> Vec<(&'static str, String)> {
+    fn part_lines(&self, part: &RelayoutPart) -> Vec<(&'static str, String)> {
         let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.moved.symbols);
-        let cuts = part.transfer.cuts.iter().filter(|cut| !cut.is_unit());
-        let digits = cuts.map(|Cut { name, extent, from_stride, to_stride, .. }| {
+        let digits = part.refinement.digits.iter().filter(|digit| !digit.is_unit());
+        let digits = digits.map(|CommonDigit { name, extent, from_stride, to_stride, .. }| {
             let (from, to) = (text(from_stride), text(to_stride));
             format!("{name} {}: stride {from} to {to}", text(extent))
         });
@@ -166,7 +166,7 @@ impl RelayoutReport {
 
     /// Text on the stores of the relayout: `streaming`, `cached`, or the sizes of the destination above which they are
     /// streaming.
-    fn stores(&self, nest: &Nest) -> &'static str {
+    fn stores(&self, nest: &RelayoutPlan) -> &'static str {
         let is_small =
             nest.whole_bytes.as_const().is_some_and(|bytes| bytes <= CPU.stream_bytes.into());
         match nest.stores {
@@ -191,21 +191,23 @@ impl RelayoutReport {
     }
 }
 
-fn level_text(part: &Part, level: &Level) -> String {
+fn level_text(part: &RelayoutPart, level: &RelayoutLoop) -> String {
     let name = cut_name(part, level.of());
     let cores = if part.parallel == Some(*level) { " (parallel)" } else { "" };
     match level {
-        Level::Digit(_) => format!("{name}{cores}"),
-        Level::Blocks { size, .. } => format!("{name} by {size}{cores}"),
+        RelayoutLoop::Digit(_) => format!("{name}{cores}"),
+        RelayoutLoop::Tiles { size, .. } => format!("{name} by {size}{cores}"),
     }
 }
 
 /// Description of the innermost kernel of one loop nest: single elements, a transpose tile, or runs.
-fn inside_text(part: &Part) -> String {
+fn inside_text(part: &RelayoutPart) -> String {
     let name = |k| cut_name(part, k);
     match part.schedule.inner {
-        Inner::Element => "one element; a contiguous innermost loop is a single copy".to_owned(),
-        Inner::Transpose { rows, columns, together, count, bytes } => {
+        RelayoutPrimitive::Element => {
+            "one element; a contiguous innermost loop is a single copy".to_owned()
+        }
+        RelayoutPrimitive::Transpose { rows, columns, together, count, bytes } => {
             let unit = if bytes == 1 { "byte" } else { "bytes" };
             let of = together.map_or(String::new(), |k| format!(" (all of {})", name(k)));
             let (rows, columns) = (name(rows), name(columns));
@@ -215,36 +217,36 @@ fn inside_text(part: &Part) -> String {
             };
             format!("{what}: {rows} by {columns}, {bytes} {unit} each{of}")
         }
-        Inner::Runs { run, count } => {
+        RelayoutPrimitive::Runs { run, count } => {
             format!("runs of {} are copied, {} of them", name(run), name(count))
         }
     }
 }
 
-fn cut_name(part: &Part, k: usize) -> String {
-    part.transfer.cuts.get(k).map_or(String::new(), |cut| cut.name.clone())
+fn cut_name(part: &RelayoutPart, k: usize) -> String {
+    part.refinement.digits.get(k).map_or(String::new(), |digit| digit.name.clone())
 }
 
-fn part_json(part: &Part, text: &dyn Fn(&Expr) -> String) -> Value {
-    let digit = |cut: &Cut| {
+fn part_json(part: &RelayoutPart, text: &dyn Fn(&Expr) -> String) -> Value {
+    let digit = |digit: &CommonDigit| {
         json!({
-            "name": cut.name,
-            "extent": number(&cut.extent, text),
-            "from_stride": number(&cut.from_stride, text),
-            "to_stride": number(&cut.to_stride, text),
+            "name": digit.name,
+            "extent": number(&digit.extent, text),
+            "from_stride": number(&digit.from_stride, text),
+            "to_stride": number(&digit.to_stride, text),
         })
     };
-    let level = |level: &Level| {
+    let level = |level: &RelayoutLoop| {
         let block = match level {
-            Level::Digit(_) => None,
-            Level::Blocks { size, .. } => Some(*size),
+            RelayoutLoop::Digit(_) => None,
+            RelayoutLoop::Tiles { size, .. } => Some(*size),
         };
         let parallel = part.parallel == Some(*level);
         json!({ "digit": cut_name(part, level.of()), "block": block, "parallel": parallel })
     };
     let inside = match part.schedule.inner {
-        Inner::Element => json!({ "kind": "elements" }),
-        Inner::Transpose { rows, columns, together, count, bytes } => json!({
+        RelayoutPrimitive::Element => json!({ "kind": "elements" }),
+        RelayoutPrimitive::Transpose { rows, columns, together, count, bytes } => json!({
             "kind": "blocks",
             "rows": cut_name(part, rows),
             "columns": cut_name(part, columns),
@@ -252,13 +254,13 @@ fn part_json(part: &Part, text: &dyn Fn(&Expr) -> String) -> Value {
             "count": count.map(|k| cut_name(part, k)),
             "bytes": bytes,
         }),
-        Inner::Runs { run, count } => {
+        RelayoutPrimitive::Runs { run, count } => {
             json!({ "kind": "runs", "run": cut_name(part, run), "count": cut_name(part, count) })
         }
     };
-    let cuts = part.transfer.cuts.iter().filter(|cut| !cut.is_unit());
+    let digits = part.refinement.digits.iter().filter(|digit| !digit.is_unit());
     json!({
-        "digits": cuts.map(digit).collect::<Vec<_>>(),
+        "digits": digits.map(digit).collect::<Vec<_>>(),
         "loops": part.schedule.levels.iter().map(level).collect::<Vec<_>>(),
         "inside": inside,
     })

@@ -12,7 +12,7 @@ use super::super::value::{LANES, Program, Room};
 use super::Order;
 use crate::base::dtype::byte_group;
 use crate::loops::heuristics::parallelize::Cores;
-use crate::loops::relayout::plan::{Moves, Ways};
+use crate::loops::relayout::plan::{Primitives, RelayoutOptions};
 use crate::lower::context::Naming;
 use crate::machine::CPU;
 use crate::model::{Memory, Tensor};
@@ -71,8 +71,8 @@ impl Indexed {
     ) -> Result<Self, RunError> {
         let tensor = &tensor.without_cast().with_memory(Memory::Global);
         let avoid = |_: &str| false;
-        let ways = Ways { cores: Cores::One, moves: Moves::Elements };
-        let plan = plan::tensor(tensor, &Naming { prefix: "", avoid: &avoid, ways })?;
+        let options = RelayoutOptions { cores: Cores::One, primitives: Primitives::None };
+        let plan = plan::tensor(tensor, &Naming { prefix: "", avoid: &avoid, options })?;
         let value = |name: &str| symbols.get(name).and_then(|value| i64::try_from(*value).ok());
         let values: Option<Vec<i64>> =
             plan.symbols.iter().map(|symbol| value(&symbol.name)).collect();

@@ -161,7 +161,7 @@ impl Pieces {
         usize::try_from(self.unit.own).unwrap_or(1)
     }
 
-    /// Moves the elements of a piece. Each buffer holds the runs of the piece, concatenated.
+    /// Primitives the elements of a piece. Each buffer holds the runs of the piece, concatenated.
     ///
     /// # Errors
     /// [`RunError::Outside`] if a buffer is smaller than its runs.

@@ -8,8 +8,8 @@ use super::super::RunError;
 use super::super::shape::number;
 use super::Order;
 use crate::loops::error::PlanError;
-use crate::loops::relayout::address_map::{SideChain, logical_side, physical_side};
-use crate::loops::relayout::digits::{Transfer, transfer};
+use crate::loops::relayout::address_map::{AddressChain, dense_address_map, physical_address_map};
+use crate::loops::relayout::digits::{DigitRefinement, common_refinement};
 use crate::model::Tensor;
 
 /// Exclusive upper limit of the number of slots and elements, so that sums of a few offsets stay within 64 bits.
@@ -58,10 +58,10 @@ impl Terms {
     ) -> Result<Option<Self>, RunError> {
         let layout = &tensor.layout;
         let Some(digits) = layout.digits() else { return Ok(None) };
-        let physical = physical_side(layout, digits).map_err(PlanError::from)?;
-        let logical = logical_side(layout.logical(), &physical).map_err(PlanError::from)?;
+        let physical = physical_address_map(layout, digits).map_err(PlanError::from)?;
+        let logical = dense_address_map(layout.logical(), &physical).map_err(PlanError::from)?;
         let Some(logical) = logical else { return Ok(None) };
-        let both = transfer(&logical, &physical, layout.logical(), layout.symbols());
+        let both = common_refinement(&logical, &physical, layout.logical(), layout.symbols());
         let Some(both) = both.map_err(PlanError::from)? else { return Ok(None) };
         let value = |expr: &Expr| number(tensor, expr, symbols);
         let extents: Vec<i128> = layout
@@ -163,7 +163,7 @@ impl Terms {
 
 /// Stride of the `m` of a chain in the dense buffer, in elements; `None` if the axes of the chain are not nested there
 /// in order.
-fn dense(chain: &SideChain, extents: &[i128], order: Order) -> Option<i64> {
+fn dense(chain: &AddressChain, extents: &[i128], order: Order) -> Option<i64> {
     let (before, after) = match chain.axes.as_slice() {
         [axis] => (extents.get(..*axis)?, extents.get(axis + 1..)?),
         axes if order == Order::LastFastest => (&[][..], extents.get(axes.last()? + 1..)?),
@@ -175,7 +175,7 @@ fn dense(chain: &SideChain, extents: &[i128], order: Order) -> Option<i64> {
 }
 
 fn chain_of(
-    both: &Transfer,
+    both: &DigitRefinement,
     number: usize,
     dense: i64,
     value: &dyn Fn(&Expr) -> Result<i128, RunError>,
@@ -184,8 +184,8 @@ fn chain_of(
     let Some(bounds) = both.chains.get(number) else { return Ok(None) };
     let (Some(low), Some(high)) = (int(&bounds.low)?, int(&bounds.high)?) else { return Ok(None) };
     let mut digits = Vec::new();
-    for cut in both.cuts.iter().filter(|cut| cut.chain == number) {
-        let parts = (i64::try_from(cut.weight).ok(), int(&cut.extent)?, int(&cut.to_stride)?);
+    for digit in both.digits.iter().filter(|digit| digit.chain == number) {
+        let parts = (i64::try_from(digit.weight).ok(), int(&digit.extent)?, int(&digit.to_stride)?);
         let (Some(weight), Some(extent), Some(stride)) = parts else { return Ok(None) };
         if extent > 1 {
             digits.push(Digit { weight, extent, stride });

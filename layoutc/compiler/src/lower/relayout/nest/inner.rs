@@ -1,4 +1,4 @@
-//! Bounds and strides of the statement inside all loops that copies a tile.
+//! ValidRange and strides of the statement inside all loops that copies a tile.
 
 use layoutc_algebra::expr::BinOp;
 use layoutc_algebra::expr::Expr as Algebra;
@@ -7,33 +7,33 @@ use crate::ir::{Blocks, Expr, Primitive, Stmt, Strided};
 use crate::loops::arith::fold;
 use crate::loops::arith::is_multiple;
 use crate::loops::error::PlanError;
-use crate::loops::relayout::digits::Cut;
-use crate::loops::relayout::plan::Moves;
-use crate::loops::relayout::schedule::Inner;
+use crate::loops::relayout::digits::CommonDigit;
+use crate::loops::relayout::plan::Primitives;
+use crate::loops::relayout::schedule::RelayoutPrimitive;
 use crate::lower::expr::{add, literal, lower, multiply};
 use crate::lower::relayout::nest::Buffer;
-use crate::lower::relayout::nest::Writer;
+use crate::lower::relayout::nest::NestLowering;
 use crate::machine::CPU;
 
 /// First value of a digit, and number of its values.
 type Span = (Expr, Expr);
 
-impl Writer<'_, '_> {
+impl NestLowering<'_, '_> {
     /// Statements inside all loops, at the offsets `from` in the source and `to` in the destination, in elements.
     pub(crate) fn inner(&mut self, from: Expr, to: Expr) -> Result<Vec<Stmt>, PlanError> {
         match self.inner {
-            Inner::Element => Ok(vec![self.store(from, to)]),
-            Inner::Transpose { rows, columns, count: Some(count), bytes, .. } => {
+            RelayoutPrimitive::Element => Ok(vec![self.store(from, to)]),
+            RelayoutPrimitive::Transpose { rows, columns, count: Some(count), bytes, .. } => {
                 self.transposes([rows, columns, count], bytes, from, to)
             }
-            Inner::Transpose { rows, columns, bytes, .. } => {
+            RelayoutPrimitive::Transpose { rows, columns, bytes, .. } => {
                 self.transpose([rows, columns], bytes, from, to)
             }
-            Inner::Runs { run, count } => self.runs(run, count, from, to),
+            RelayoutPrimitive::Runs { run, count } => self.runs(run, count, from, to),
         }
     }
 
-    /// Copy of one run of `elements` elements. A run that is the whole transfer and may exceed the last-level cache
+    /// Copy of one run of `elements` elements. A run that is the whole refinement and may exceed the last-level cache
     /// uses the primitive with streaming stores.
     pub(crate) fn copy(&self, from: Expr, to: Expr, elements: Expr) -> Result<Stmt, PlanError> {
         if let Some(cast) = self.cast {
@@ -47,10 +47,10 @@ impl Writer<'_, '_> {
             return Ok(Primitive::CastRuns { cast, to, from, count, elements }.into());
         }
         let bytes = multiply(elements, literal(element_bytes(self.to))?)?;
-        let alone = self.transfer.cuts.iter().filter(|cut| !cut.is_unit()).count() == 1;
+        let alone = self.refinement.digits.iter().filter(|digit| !digit.is_unit()).count() == 1;
         let cached =
             matches!(self.whole_bytes, Expr::Int { value } if (0..=CPU.llc_bytes).contains(&value));
-        if self.moves == Moves::Elements || !alone || cached {
+        if self.primitives == Primitives::None || !alone || cached {
             let (to_buffer, from_buffer) = (self.to.name.clone(), self.from.name.clone());
             let (to_index, from_index) = (to, from);
             let (to, from) = (to_buffer, from_buffer);
@@ -70,10 +70,10 @@ impl Writer<'_, '_> {
         from: Expr,
         to: Expr,
     ) -> Result<Vec<Stmt>, PlanError> {
-        let cuts = [rows, columns].map(|k| self.transfer.cuts.get(k).cloned());
-        let [Some(row), Some(column)] = cuts else { return Ok(Vec::new()) };
+        let digits = [rows, columns].map(|k| self.refinement.digits.get(k).cloned());
+        let [Some(row), Some(column)] = digits else { return Ok(Vec::new()) };
         let mut body = Vec::new();
-        let typical = [(rows, &row), (columns, &column)].map(|(k, cut)| self.typical(k, cut));
+        let typical = [(rows, &row), (columns, &column)].map(|(k, digit)| self.typical(k, digit));
         let (row_start, row_count) = self.span(&mut body, rows)?;
         let (column_start, column_count) = self.span(&mut body, columns)?;
         let from = self.at(from, &row_start, &row.from_stride)?;
@@ -113,7 +113,9 @@ impl Writer<'_, '_> {
         from: Expr,
         to: Expr,
     ) -> Result<Vec<Stmt>, PlanError> {
-        let Some(counted) = self.transfer.cuts.get(count).cloned() else { return Ok(Vec::new()) };
+        let Some(counted) = self.refinement.digits.get(count).cloned() else {
+            return Ok(Vec::new());
+        };
         let mut body = Vec::new();
         let (_, count) = self.span(&mut body, count)?;
         let to_step = self.stride(self.to, &counted.to_stride)?;
@@ -129,9 +131,9 @@ impl Writer<'_, '_> {
     /// Distance in the source between consecutive iterations of the innermost loop, in bytes; 0 without a loop.
     fn next_round(&self) -> Result<Expr, PlanError> {
         let Some(level) = self.innermost else { return Ok(Expr::int(0)) };
-        let Some(cut) = self.transfer.cuts.get(level.of()) else { return Ok(Expr::int(0)) };
+        let Some(digit) = self.refinement.digits.get(level.of()) else { return Ok(Expr::int(0)) };
         let step = Algebra::constant(i128::from(level.step()));
-        let stride = fold(BinOp::Mul, &cut.from_stride, &step)?;
+        let stride = fold(BinOp::Mul, &digit.from_stride, &step)?;
         self.stride(self.from, &stride)
     }
 
@@ -142,7 +144,9 @@ impl Writer<'_, '_> {
         from: Expr,
         to: Expr,
     ) -> Result<Vec<Stmt>, PlanError> {
-        let Some(counted) = self.transfer.cuts.get(count).cloned() else { return Ok(Vec::new()) };
+        let Some(counted) = self.refinement.digits.get(count).cloned() else {
+            return Ok(Vec::new());
+        };
         let mut body = Vec::new();
         let (start, length) = self.span(&mut body, run)?;
         let one = Algebra::constant(1);
@@ -169,25 +173,27 @@ impl Writer<'_, '_> {
     /// First value of digit `k` and number of its values, which may be negative for none; appends declarations to
     /// `before`.
     fn span(&mut self, before: &mut Vec<Stmt>, k: usize) -> Result<Span, PlanError> {
-        let Some(cut) = self.transfer.cuts.get(k) else { return Ok((Expr::int(0), Expr::int(0))) };
+        let Some(digit) = self.refinement.digits.get(k) else {
+            return Ok((Expr::int(0), Expr::int(0)));
+        };
         let block = self.blocks.iter().position(|(blocked, ..)| *blocked == k);
         let block = block.map(|at| self.blocks.swap_remove(at));
-        let (more, (_, high)) = self.loop_bounds(k, cut, &[])?;
+        let (more, (_, high)) = self.loop_bounds(k, digit, &[])?;
         before.extend(more);
         let Some((_, block, size)) = block else { return Ok((Expr::int(0), high)) };
         let start = Expr::name(&block);
         let left = add(high, Expr::Neg { a: Box::new(start.clone()) })?;
-        let whole = is_multiple(&cut.extent, i128::from(size), self.symbols)
-            && !self.transfer.is_guarded(cut.chain, self.symbols);
+        let whole = is_multiple(&digit.extent, i128::from(size), self.symbols)
+            && !self.refinement.is_guarded(digit.chain, self.symbols);
         let count = if whole { Expr::int(size) } else { left.min(Expr::int(size)) };
         Ok((start, count))
     }
 
     /// Number of values of digit `k` in most iterations of the loops around: the size of its blocks, or its extent.
     /// `None` if the extent depends on symbols.
-    fn typical(&self, k: usize, cut: &Cut) -> Option<u32> {
+    fn typical(&self, k: usize, digit: &CommonDigit) -> Option<u32> {
         let block = self.blocks.iter().find(|(blocked, ..)| *blocked == k);
-        let size = block.map(|(.., size)| i128::from(*size)).or(cut.extent.as_const())?;
+        let size = block.map(|(.., size)| i128::from(*size)).or(digit.extent.as_const())?;
         u32::try_from(size).ok()
     }
 
