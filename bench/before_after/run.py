@@ -20,13 +20,13 @@ MANIFESTS = [*sorted((BENCH / "conversion" / "layouts").glob("*.kdl")), *sorted(
 
 
 def times(layoutc, manifest, args):
-    """Seconds of each routine of a manifest; empty if the build refuses the manifest."""
+    """Seconds of each relayout and kernel of a manifest; empty if the build refuses the manifest."""
     command = [layoutc, "bench", "-q", "--format", "json", "--seconds", str(args.seconds), "--cflags", args.cflags]
     for text in args.only:
         command += ["--only", text]
     ran = subprocess.run([*command, str(manifest)], capture_output=True, text=True)
     rows = [json.loads(line) for line in ran.stdout.splitlines()]
-    return {row["routine"]: row["seconds"] for row in rows if row.get("kind") == "bench"}
+    return {row.get("routine", row.get("kernel")): row["seconds"] for row in rows if row.get("kind") == "bench"}
 
 
 def main():

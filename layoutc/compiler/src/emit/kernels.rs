@@ -9,7 +9,6 @@ use crate::ir::{self, LoopKind, Param, ParamType, Returns, Stmt};
 use crate::loops::error::PlanError;
 use crate::loops::image;
 use crate::lower::context::Naming;
-use crate::lower::gpu_relayout;
 use crate::lower::gpu_relayout::{Items, Kernel, Unaligned};
 use crate::machine::GPU;
 use crate::model::compute::KernelInstance;
@@ -63,7 +62,7 @@ pub(super) fn convert(
     convert: &Convert,
     naming: &Naming<'_>,
 ) -> Result<Option<KernelsUnit>, PlanError> {
-    Ok(unit(gpu_relayout::convert(manifest, convert, naming)?))
+    Ok(unit(plan::gpu_convert(manifest, convert, naming)?))
 }
 
 /// Kernels of a kernel instance of the manifest; a kernel that only copies a tensor is planned as a relayout.
@@ -73,7 +72,7 @@ pub(super) fn compute(
     naming: &Naming<'_>,
     dialect: &Dialect,
 ) -> Result<Option<KernelsUnit>, PlanError> {
-    if let Some(kernels) = gpu_relayout::copy(manifest, compute, naming)? {
+    if let Some(kernels) = plan::gpu_copy_kernel(manifest, compute, naming)? {
         return Ok(unit(kernels));
     }
     let mut kernels = plan::gpu_kernels(manifest, compute, naming)?;

@@ -13,6 +13,7 @@
 //! (`loops::relayout`). All functions are pure functions of the checked model.
 
 mod loop_facts;
+mod relayout;
 mod schedules;
 mod slow_schedules;
 mod tensor;
@@ -22,9 +23,10 @@ use layoutc_algebra::expr::Var;
 use layoutc_algebra::symbol::Symbol;
 
 pub use self::loop_facts::{LoopFacts, kernel_loops};
+pub use self::relayout::{RelayoutFunction, convert, copy_kernel, gpu_convert, gpu_copy_kernel};
 pub(crate) use self::schedules::schedule_diagnostics;
 pub use self::schedules::statement_schedules;
-pub use self::tensor::{GpuRelayouts, TensorPlan, gpu_relayouts, moves, tensor};
+pub use self::tensor::{GpuRelayouts, TensorPlan, gpu_relayouts, relayouts, tensor};
 use crate::ir::{Expr, Function, Returns};
 use crate::loops::ExecutionModel;
 use crate::loops::buffers::bound;
@@ -41,7 +43,6 @@ use crate::lower::kernel::{
     buffers::on_the_stack,
     prologue::{KernelPrologue, avoiding, documented, symbol, with_no_overlap},
 };
-pub use crate::lower::relayout::{convert, copy_kernel};
 use crate::machine::Registers;
 use crate::model::Manifest;
 use crate::model::compute::{BufferRef, KernelInstance};
@@ -72,7 +73,7 @@ pub fn cpu_kernel(
     let ranges = ranges(compute, &symbols);
     match naming.options.primitives {
         Primitives::Runtime => {
-            passes::cpu_kernel(&mut function, &ranges, &mut |name| namer.name(name))
+            passes::cpu_kernel(&mut function, &ranges, &mut |name| namer.name(name));
         }
         Primitives::None => passes::gpu_kernel(&mut function, &ranges),
     }

@@ -8,8 +8,10 @@ use crate::loops::image;
 use crate::lower::context::{Context, Naming};
 use crate::lower::gpu_relayout::{self, Kernel};
 use crate::lower::index::{self, Quantity, domain, inverse};
-use crate::lower::relayout::function::{self, Move};
+use crate::lower::relayout::builder::RelayoutBuilder;
+use crate::lower::relayout::statement::RelayoutStatement;
 use crate::model::{Memory, Tensor};
+use crate::plan::relayout::{self, RelayoutFunction};
 
 /// Functions and constants that are generated for one tensor.
 #[derive(Debug, Clone)]
@@ -57,8 +59,16 @@ pub fn gpu_relayouts(
     }
     let context = Context::new(tensor, naming);
     Ok(Some(GpuRelayouts {
-        pack: gpu_relayout::pack(&context)?,
-        unpack: gpu_relayout::unpack(&context)?,
+        pack: gpu_relayout::kernels(
+            RelayoutStatement::pack(&context),
+            RelayoutBuilder::pack(&context),
+            &context.function("fill"),
+        )?,
+        unpack: gpu_relayout::kernels(
+            RelayoutStatement::unpack(&context),
+            RelayoutBuilder::unpack(&context),
+            "",
+        )?,
     }))
 }
 
@@ -68,8 +78,11 @@ pub fn gpu_relayouts(
 /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
 pub fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorPlan, PlanError> {
     let context = Context::new(tensor, naming);
-    let moves = tensor.memory != Memory::None;
-    let sides = if moves { function::sides(&tensor.layout)? } else { None };
+    let (mut pack, mut unpack) = (None, None);
+    if tensor.memory != Memory::None {
+        pack = Some(relayout::pack(&context)?.function);
+        unpack = Some(relayout::unpack(&context)?.function);
+    }
     Ok(TensorPlan {
         symbols: context.symbols.iter().map(|symbol| symbol.facts.clone()).collect(),
         symbols_ok: index::symbols_ok(&context),
@@ -78,27 +91,22 @@ pub fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorPlan, PlanEr
         indices: index::indices(&context)?,
         logical: inverse::logical(&context)?,
         in_domain: domain::in_domain(&context)?,
-        pack: moves
-            .then(|| function::pack(&context, sides.as_ref()))
-            .transpose()?
-            .map(|made| made.function),
-        unpack: moves
-            .then(|| function::unpack(&context, sides.as_ref()))
-            .transpose()?
-            .map(|made| made.function),
+        pack,
+        unpack,
     })
 }
 
-/// Pack and unpack of one tensor, with their loop nests; `None` if the tensor has no memory.
+/// Pack and unpack of one tensor, with the decisions behind them; `None` if the tensor has no memory.
 ///
 /// # Errors
 /// Same as [`tensor`].
-pub fn moves(tensor: &Tensor, naming: &Naming<'_>) -> Result<Option<[Move; 2]>, PlanError> {
+pub fn relayouts(
+    tensor: &Tensor,
+    naming: &Naming<'_>,
+) -> Result<Option<[RelayoutFunction; 2]>, PlanError> {
     if tensor.memory == Memory::None {
         return Ok(None);
     }
     let context = Context::new(tensor, naming);
-    let sides = function::sides(&tensor.layout)?;
-    let pack = function::pack(&context, sides.as_ref())?;
-    Ok(Some([pack, function::unpack(&context, sides.as_ref())?]))
+    Ok(Some([relayout::pack(&context)?, relayout::unpack(&context)?]))
 }

@@ -11,9 +11,9 @@ use crate::lower::expr::{Binding, Scope, lower};
 use crate::lower::index;
 use crate::lower::index::{Quantity, Signature, buffer_bytes, count};
 use crate::lower::names::Namer;
-use crate::lower::relayout::function;
-use crate::lower::relayout::function::{Move, NO_OVERLAP};
+use crate::lower::relayout::builder::NO_OVERLAP;
 use crate::model::{Manifest, Memory, Tensor, TensorRef, View, ViewKind};
+use crate::plan::relayout::{self, RelayoutFunction};
 
 /// Functions and constants that are generated for one view.
 #[derive(Debug, Clone)]
@@ -48,8 +48,8 @@ pub(crate) fn in_memory(view: &View) -> Tensor {
 /// # Errors
 /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
 pub(crate) fn view(view: &View, context: &Context<'_>) -> Result<ViewPlan, PlanError> {
-    let [pack, unpack] = window_moves(view, context)?;
-    let function = |moved: Option<Move>| moved.map(|moved| moved.function);
+    let [pack, unpack] = window_relayouts(view, context)?;
+    let function = |relayout: Option<RelayoutFunction>| relayout.map(|relayout| relayout.function);
     let (pack, unpack) = (function(pack), function(unpack));
     Ok(ViewPlan {
         symbols_ok: index::symbols_ok(context),
@@ -69,22 +69,27 @@ pub(crate) fn view(view: &View, context: &Context<'_>) -> Result<ViewPlan, PlanE
 ///
 /// # Errors
 /// As [`view`].
-pub(crate) fn moves(view: &View, naming: &Naming<'_>) -> Result<Vec<Move>, PlanError> {
+pub(crate) fn relayouts(
+    view: &View,
+    naming: &Naming<'_>,
+) -> Result<Vec<RelayoutFunction>, PlanError> {
     let tensor = in_memory(view);
-    Ok(window_moves(view, &Context::new(&tensor, naming))?.into_iter().flatten().collect())
+    Ok(window_relayouts(view, &Context::new(&tensor, naming))?.into_iter().flatten().collect())
 }
 
 /// Pack and unpack as in [`ViewPlan`], with their loop nests.
-fn window_moves(view: &View, context: &Context<'_>) -> Result<[Option<Move>; 2], PlanError> {
+fn window_relayouts(
+    view: &View,
+    context: &Context<'_>,
+) -> Result<[Option<RelayoutFunction>; 2], PlanError> {
     let tensor = context.tensor;
     if !view.is_window() || tensor.memory == Memory::None {
         return Ok([None, None]);
     }
-    let sides = function::sides(&tensor.layout)?;
-    let documented = |mut moved: Move, doc: [&str; 2]| {
-        moved.function.doc = doc.iter().map(|line| (*line).to_owned()).collect();
-        moved.function.doc.push(NO_OVERLAP.to_owned());
-        moved
+    let documented = |mut relayout: RelayoutFunction, doc: [&str; 2]| {
+        relayout.function.doc = doc.iter().map(|line| (*line).to_owned()).collect();
+        relayout.function.doc.push(NO_OVERLAP.to_owned());
+        relayout
     };
     let mut pack = None;
     if !view.is_broadcast() {
@@ -92,13 +97,13 @@ fn window_moves(view: &View, context: &Context<'_>) -> Result<[Option<Move>; 2],
             "From a dense row-major array into the window.",
             "Elements outside of the window are not written.",
         ];
-        pack = Some(documented(function::pack(context, sides.as_ref())?, into));
+        pack = Some(documented(relayout::pack(context)?, into));
     }
     let out = [
         "From the window into a dense row-major array.",
         "Elements outside of the window are not read.",
     ];
-    Ok([pack, Some(documented(function::unpack(context, sides.as_ref())?, out))])
+    Ok([pack, Some(documented(relayout::unpack(context)?, out))])
 }
 
 /// Constants of a window: rank, extents, origin and strides along the axes, number of elements, bytes of the buffer.

@@ -1,8 +1,8 @@
 //! Choices that the manifest leaves open, one kind of choice a file.
 
-pub(crate) mod inner_kernel;
 pub(crate) mod operand_packing;
 pub(crate) mod parallelize;
 pub(crate) mod partial_sums;
 pub(crate) mod register_tile;
+pub(crate) mod relayout_primitive;
 pub(crate) mod small_tiles;

@@ -1,6 +1,6 @@
 //! Operand packing chosen by the planner. If an operand is strided along every vectorizable loop, its tile is copied
 //! into a contiguous buffer: with a column-major right operand, a matrix product copies a band of columns once for all
-//! rows. The planner also packs an operand whose consecutive vectors are far is_disjoint, each on a page of its own.
+//! rows. The planner also packs an operand whose consecutive vectors are far apart, each on a page of its own.
 
 use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::expr::Expr as Algebra;
@@ -28,7 +28,7 @@ use crate::model::{Spanned, Tensor};
 struct Candidate<'a> {
     /// Number of the loop.
     number: usize,
-    /// Read that is strided along the loop, or far is_disjoint in the reduction.
+    /// Read that is strided along the loop, or far apart in the reduction.
     read: &'a ElementRead,
     /// Axis of the read tensor that depends on the loop.
     axis: usize,
@@ -277,7 +277,7 @@ fn schedule_with_packing<'a>(
     }))
 }
 
-/// Primitives the outer loops that the block depends on before those that reuse it. Returns the name of the innermost of the
+/// Moves the outer loops that the block depends on before those that reuse it. Returns the name of the innermost of the
 /// former, inside which the block is packed, and the number of uses of each block. `None` if the block depends on no
 /// outer loop.
 fn reorder(

@@ -99,7 +99,7 @@ pub(crate) fn writes_are_disjoint(
     low.div_euclid(window) == high.div_euclid(window)
 }
 
-/// RelayoutLoop of a nest to parallelize; `None` if no level is suitable. `written_bits` is the size of an element in the
+/// Loop of a nest to parallelize; `None` if no level is suitable. `written_bits` is the size of an element in the
 /// destination.
 pub(crate) fn level(
     refinement: &DigitRefinement,

@@ -5,7 +5,7 @@ use layoutc_algebra::expr::{BinOp, Expr, ExprError};
 use layoutc_algebra::symbol::Symbol;
 
 use crate::loops::arith::{ceil_div, fold, is_multiple, scale};
-use crate::loops::heuristics::inner_kernel::{have_independent_bounds, of};
+use crate::loops::heuristics::relayout_primitive::{have_independent_bounds, of};
 use crate::loops::relayout::digits::{CommonDigit, DigitRefinement, ValidRange};
 use crate::loops::relayout::full_runs::cut_off;
 use crate::loops::relayout::fuse::merge;
@@ -32,7 +32,7 @@ pub(crate) fn parts(
     Ok(all)
 }
 
-/// RelayoutPrimitive kernel with `count` set if one call can transpose several tiles; other kernels unchanged.
+/// Primitive with `count` set if one call can transpose several tiles; other primitives unchanged.
 pub(crate) fn together(
     refinement: &DigitRefinement,
     symbols: &[Symbol],

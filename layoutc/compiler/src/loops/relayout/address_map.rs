@@ -91,7 +91,7 @@ pub(crate) fn physical_address_map(
     Ok(AddressMap { chains: chains.collect(), constant })
 }
 
-/// AddressMap of the dense row-major buffer of the logical tensor, with the chains of `like`. `None` if a chain fuses axes
+/// Address map of the dense row-major buffer of the logical tensor, with the chains of `like`. `None` if a chain fuses axes
 /// that are not consecutive.
 ///
 /// # Errors

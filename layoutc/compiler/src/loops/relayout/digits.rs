@@ -23,7 +23,7 @@ pub struct CommonDigit {
     pub name: String,
 }
 
-/// ValidRange of a chain: its elements are at `low <= m < high`.
+/// Bounds of a chain: its elements are at `low <= m < high`.
 #[derive(Debug, Clone)]
 pub struct ValidRange {
     /// Least `m` of an element.
@@ -37,7 +37,7 @@ pub struct ValidRange {
 pub struct DigitRefinement {
     /// Loops, grouped by chain, most significant first.
     pub digits: Vec<CommonDigit>,
-    /// ValidRange of each chain.
+    /// Bounds of each chain.
     pub chains: Vec<ValidRange>,
     /// Offset in the source with all loop variables 0, in elements.
     pub from_constant: Expr,
@@ -147,7 +147,7 @@ fn cut_name(
     }
 }
 
-/// ValidRange of a chain's elements.
+/// Bounds of a chain's elements.
 fn bounds(chain: &AddressChain, axes: &[Axis]) -> Result<ValidRange, ExprError> {
     let mut count = Expr::constant(1);
     for axis in chain.axes.iter().filter_map(|axis| axes.get(*axis)) {

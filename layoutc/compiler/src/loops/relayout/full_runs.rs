@@ -6,7 +6,7 @@ use layoutc_algebra::symbol::Symbol;
 use crate::loops::arith::{ceil_div, fold, product, sum};
 use crate::loops::relayout::digits::{CommonDigit, DigitRefinement};
 
-/// RelayoutBuilder of the refinement, all but the last with full runs: `c` of 10 in runs of 4 becomes 2 runs of 4 and a run of 2.
+/// Parts of the refinement, all but the last with full runs: `c` of 10 in runs of 4 becomes 2 runs of 4 and a run of 2.
 /// The refinement itself if every run is full, or if runs are too long to be copied as one element.
 ///
 /// # Errors
@@ -27,7 +27,7 @@ pub(crate) fn split(
 }
 
 /// Two parts of the refinement: full iterations of `top`, the most significant digit of a chain, and the remainder up to
-/// `high`, in units of the chain's `m`. RelayoutBuilder that are empty for sure are left out.
+/// `high`, in units of the chain's `m`. Parts that are empty for sure are left out.
 ///
 /// # Errors
 /// As [`split`].

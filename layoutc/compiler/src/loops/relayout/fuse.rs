@@ -7,7 +7,7 @@ use layoutc_algebra::symbol::Symbol;
 use crate::loops::arith::product;
 use crate::loops::relayout::digits::{CommonDigit, DigitRefinement, ValidRange};
 
-/// DigitRefinement with the fewest loops: `h` and `w`, row-major in the source and the destination, become the one loop `h_w`.
+/// Refinement with the fewest loops: `h` and `w`, row-major in the source and the destination, become the one loop `h_w`.
 ///
 /// Loops of guarded chains are not fused.
 ///

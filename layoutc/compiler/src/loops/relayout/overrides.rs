@@ -4,12 +4,12 @@
 use layoutc_algebra::symbol::Symbol;
 
 use crate::loops::error::PlanError;
-use crate::loops::heuristics::inner_kernel;
+use crate::loops::heuristics::relayout_primitive;
 use crate::loops::relayout::digits::DigitRefinement;
 use crate::loops::relayout::schedule::{RelayoutPrimitive, RelayoutSchedule, block, levels, loops};
 use crate::model::{ConvertSchedule, InnerKernel, Spanned};
 
-/// RelayoutSchedule of each part, in order. `element`: size of an element in bytes, `None` if only single elements can be
+/// Schedule of each part, in order. `element`: size of an element in bytes, `None` if only single elements can be
 /// copied; `large`: true if the whole relayout exceeds the last-level cache.
 ///
 /// # Errors
@@ -45,17 +45,19 @@ pub(crate) fn schedules(
     Ok(parts.iter().zip(orders).map(one).collect())
 }
 
-/// RelayoutPrimitive kernel of each part: the manifest's if the part allows it, otherwise the planner's.
+/// Primitive of each part: the manifest's if the part allows it, otherwise the planner's.
 fn inners(
     parts: &[DigitRefinement],
     symbols: &[Symbol],
     element: Option<u32>,
     choices: &ConvertSchedule,
 ) -> Result<Vec<RelayoutPrimitive>, PlanError> {
-    let best = |part| inner_kernel::best(part, symbols, element, choices.has_default_loops());
+    let best = |part| relayout_primitive::best(part, symbols, element, choices.has_default_loops());
     let Some(wanted) = &choices.inside else { return Ok(parts.iter().map(best).collect()) };
-    let found: Vec<Option<RelayoutPrimitive>> =
-        parts.iter().map(|part| inner_kernel::of(part, symbols, element, wanted.value)).collect();
+    let found: Vec<Option<RelayoutPrimitive>> = parts
+        .iter()
+        .map(|part| relayout_primitive::of(part, symbols, element, wanted.value))
+        .collect();
     if found.iter().all(Option::is_none) && !parts.is_empty() {
         return Err(no_such_inside(wanted));
     }

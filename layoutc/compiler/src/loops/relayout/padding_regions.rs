@@ -14,7 +14,7 @@ pub(crate) struct PaddingRegion {
     pub(crate) run: i128,
 }
 
-/// Loop over runs, `stride` slots is_disjoint.
+/// Loop over runs, `stride` slots apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StridedLoop {
     pub(crate) name: String,

@@ -38,7 +38,7 @@ pub enum Primitives {
 /// Relayout with all its loops decided.
 #[derive(Debug, Clone)]
 pub struct RelayoutPlan {
-    /// RelayoutBuilder, executed in order; empty if there is no element to copy.
+    /// Parts, executed in order; empty if there is no element to copy.
     pub parts: Vec<RelayoutPart>,
     /// Size of all elements in the destination, in bytes.
     pub whole_bytes: Algebra,
@@ -46,14 +46,14 @@ pub struct RelayoutPlan {
     pub stores: Option<StorePolicy>,
 }
 
-/// RelayoutPart of a relayout: its digits, loops and inner kernel.
+/// Part of a relayout: its digits, loops and inner kernel.
 #[derive(Debug, Clone)]
 pub struct RelayoutPart {
     /// Digits, merged so that each is at most one loop.
     pub refinement: DigitRefinement,
     /// Loops and inner kernel.
     pub schedule: RelayoutSchedule,
-    /// RelayoutLoop whose iterations run in parallel; `None` if the part is serial.
+    /// Loop whose iterations run in parallel; `None` if the part is serial.
     pub parallel: Option<RelayoutLoop>,
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn whole_bytes(
 }
 
 impl RelayoutPlan {
-    /// RelayoutPlan with one primitive call per transpose tile: the digit `count` of each part becomes a loop.
+    /// Plan with one primitive call per transpose tile: the digit `count` of each part becomes a loop.
     #[must_use]
     pub fn one_by_one(mut self) -> Self {
         for RelayoutPart { schedule, .. } in &mut self.parts {

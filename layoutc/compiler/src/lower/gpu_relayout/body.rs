@@ -11,7 +11,7 @@ use crate::lower::gpu_relayout::staging::Staging;
 use crate::lower::gpu_relayout::tile::Tile;
 use crate::lower::gpu_relayout::tiled::is_one_each;
 use crate::lower::gpu_relayout::turn::Turn;
-use crate::lower::relayout::function::RelayoutBuilder;
+use crate::lower::relayout::builder::RelayoutBuilder;
 use crate::machine::GPU;
 
 /// Private array for the elements that a thread reads before it writes any, so that its loads overlap.

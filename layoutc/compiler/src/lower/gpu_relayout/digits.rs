@@ -42,7 +42,7 @@ pub(crate) struct Digits {
     pub(crate) end: Option<Algebra>,
 }
 
-/// ValidRange of the elements in a chain: `low <= m < high`, `m` being the sum of the chain's digits times their weights.
+/// Bounds of the elements in a chain: `low <= m < high`, `m` being the sum of the chain's digits times their weights.
 #[derive(Debug, Clone)]
 pub(crate) struct Chain {
     /// First `m` of an element; `None` if it is 0.

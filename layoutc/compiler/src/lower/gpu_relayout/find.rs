@@ -5,18 +5,20 @@ use crate::loops::error::PlanError;
 use crate::loops::relayout::address_map::dense_strides;
 use crate::lower::context::Context;
 use crate::lower::expr::lower;
-use crate::lower::gpu_relayout::{Home, Move, is_padded};
+use crate::lower::gpu_relayout::{GpuRelayout, is_padded};
 use crate::lower::index::{dense_offset, domain};
-use crate::lower::relayout::function::place;
+use crate::lower::relayout::builder::place;
 use crate::lower::relayout::padding::fill_constant;
+use crate::lower::relayout::statement::RelayoutEnd;
 
-impl Move<'_, '_> {
+impl GpuRelayout<'_, '_> {
     /// Declaration of the constant `fill`; `None` if the kernel writes neither padding nor elements outside of the
     /// source's domain.
     pub(crate) fn constant_fill(&mut self) -> Result<Option<Stmt>, PlanError> {
-        let context = self.to.context();
-        let image = self.to.image()?.is_some();
-        let is_padding = matches!(self.to, Home::Layout(_)) && is_padded(context);
+        let context = self.statement.destination.context();
+        let image = self.statement.destination.image()?.is_some();
+        let is_padding =
+            matches!(self.statement.destination, RelayoutEnd::Layout(_)) && is_padded(context);
         let is_written = is_padding && (context.fills() || image);
         if !is_written && !self.fills_outside() {
             return Ok(None);
@@ -34,9 +36,9 @@ impl Move<'_, '_> {
         store: &dyn Fn(Value) -> Stmt,
         fill: bool,
     ) -> Result<Vec<Stmt>, PlanError> {
-        let to = self.to;
+        let to = self.statement.destination;
         let context = match to {
-            Home::Dense(context) => {
+            RelayoutEnd::Dense(context) => {
                 let Some(element) = physical.into_iter().next() else {
                     return Err(PlanError::Scope);
                 };
@@ -44,7 +46,7 @@ impl Move<'_, '_> {
                 body.push(self.found(&names, store)?);
                 return Ok(body);
             }
-            Home::Layout(context) => context,
+            RelayoutEnd::Layout(context) => context,
         };
         let axes = context.layout.logical();
         let names: Vec<String> = axes.iter().map(|axis| self.builder.local(&axis.name)).collect();
@@ -75,9 +77,10 @@ impl Move<'_, '_> {
 
     /// True if elements of the destination outside of the source's domain get the fill value.
     pub(crate) fn fills_outside(&self) -> bool {
-        let source = self.from.context();
-        let leaves_out = matches!(self.from, Home::Layout(_)) && source.layout.domain().is_some();
-        leaves_out && self.to.context().fills_outside()
+        let source = self.statement.source.context();
+        let leaves_out = matches!(self.statement.source, RelayoutEnd::Layout(_))
+            && source.layout.domain().is_some();
+        leaves_out && self.statement.destination.context().fills_outside()
     }
 
     /// Statement that stores the source's value of the element whose index variables in the destination are `names`. If
@@ -88,7 +91,7 @@ impl Move<'_, '_> {
         store: &dyn Fn(Value) -> Stmt,
     ) -> Result<Stmt, PlanError> {
         let stored = store(self.source(names)?);
-        let Home::Layout(source) = self.from else { return Ok(stored) };
+        let RelayoutEnd::Layout(source) = self.statement.source else { return Ok(stored) };
         let matched: Vec<String> =
             self.axes.iter().filter_map(|k| names.get(*k).cloned()).collect();
         let condition = domain::holds(source, &matched)?;
@@ -96,8 +99,11 @@ impl Move<'_, '_> {
         if self.fills_outside() {
             let fill = Value::Name { name: self.builder.fill_name() };
             // The dense tensor may have another element type than the fill value.
-            let fill =
-                if matches!(self.to, Home::Dense(_)) { fill.cast(self.builder.cast) } else { fill };
+            let fill = if matches!(self.statement.destination, RelayoutEnd::Dense(_)) {
+                fill.cast(self.builder.cast)
+            } else {
+                fill
+            };
             otherwise.push(store(fill));
         }
         Ok(domain::guarded(condition, stored, otherwise))
@@ -140,18 +146,18 @@ impl Move<'_, '_> {
     }
 
     fn read(&self, names: &[String]) -> Result<Value, PlanError> {
-        let context = self.from.context();
+        let context = self.statement.source.context();
         let matched: Vec<String> =
             self.axes.iter().filter_map(|k| names.get(*k).cloned()).collect();
         let buffer = self.builder.buffer_name(0);
-        let through = self.from.is_packed().then(|| context.function("load"));
+        let through = self.statement.source.is_packed().then(|| context.function("load"));
         let symbol = |var| context.symbol(var);
-        match self.from {
-            Home::Dense(_) => {
+        match self.statement.source {
+            RelayoutEnd::Dense(_) => {
                 let index = dense_offset(context.layout.logical(), &matched, &symbol)?;
                 Ok(Value::Load { buffer, index, through })
             }
-            Home::Layout(_) if self.from.image()?.is_some() => {
+            RelayoutEnd::Layout(_) if self.statement.source.image()?.is_some() => {
                 let mut args = context.symbol_args();
                 args.extend(matched.iter().map(|name| Expr::name(name)));
                 let indices = (0..context.layout.physical_shape().len())
@@ -159,7 +165,9 @@ impl Move<'_, '_> {
                 let args = [Expr::name(&buffer)].into_iter().chain(indices).collect();
                 Ok(Value::Fetch { function: context.function("fetch"), args })
             }
-            Home::Layout(_) => Ok(Value::Load { buffer, index: place(context, &matched), through }),
+            RelayoutEnd::Layout(_) => {
+                Ok(Value::Load { buffer, index: place(context, &matched), through })
+            }
         }
     }
 }

@@ -5,12 +5,14 @@ use crate::loops::arith::{ceil_div, is_multiple};
 use crate::loops::error::PlanError;
 use crate::loops::image::{Image, LANES};
 use crate::lower::expr::{add, lower, multiply};
-use crate::lower::gpu_relayout::{Home, Items, Kernel, Move};
+use crate::lower::gpu_relayout::{GpuRelayout, Items, Kernel};
 use crate::lower::index::{buffer_bytes, count, domain};
-use crate::lower::relayout::function::{RelayoutBuilder, over, place, repeat_in_bytes};
-use crate::lower::relayout::padding::{PaddingPolicy, fill_bits, fill_constant};
+use crate::lower::relayout::builder::{RelayoutBuilder, over, place, repeat_in_bytes};
+use crate::lower::relayout::padding::{fill_bits, fill_constant};
+use crate::lower::relayout::statement::PaddingPolicy;
+use crate::lower::relayout::statement::RelayoutEnd;
 
-impl Move<'_, '_> {
+impl GpuRelayout<'_, '_> {
     /// Kernel with one thread for each of the destination's slots.
     pub(crate) fn elements(mut self, slots: Items) -> Result<Kernel, PlanError> {
         let slot = self.builder.local(self.item_name());
@@ -31,10 +33,10 @@ impl Move<'_, '_> {
     /// Kernel with one thread for each byte of the destination's packed elements; if elements straddle bytes, one for
     /// each smallest group of elements that fills whole bytes (8 elements of 3 bits).
     pub(crate) fn bytes(mut self) -> Result<Kernel, PlanError> {
-        let context = self.to.context();
+        let context = self.statement.destination.context();
         let symbol = |var| context.symbol(var);
-        let (several, filled) = self.to.dtype().byte_group();
-        let of_tensor = self.to.slots()?;
+        let (several, filled) = self.statement.destination.dtype().byte_group();
+        let of_tensor = self.statement.destination.slots()?;
         let items = Items::new(context, &ceil_div(&of_tensor, several.into())?)?;
         let slots = lower(&of_tensor, &symbol)?;
         let name = if filled == 1 { "byte" } else { "part" };
@@ -90,7 +92,7 @@ impl Move<'_, '_> {
 
     /// Kernel with one thread for each texel of the destination.
     pub(crate) fn texels(mut self, image: &Image) -> Result<Kernel, PlanError> {
-        let context = self.to.context();
+        let context = self.statement.destination.context();
         let sizes = [Some(&image.width), Some(&image.height), image.layers.as_ref()];
         let mut range = Vec::new();
         let mut axes = Vec::new();
@@ -151,7 +153,7 @@ impl Move<'_, '_> {
 
     /// Kernel with one thread for each element of the tensor, which writes the element to its slot.
     pub(crate) fn scatter(mut self) -> Result<Kernel, PlanError> {
-        let context = self.to.context();
+        let context = self.statement.destination.context();
         let items = Items::new(context, &count(context.layout.logical())?)?;
         let element = self.builder.local("element");
         let mut body = vec![work_item(&element, &items)];
@@ -175,7 +177,7 @@ impl Move<'_, '_> {
     /// Kernel with a single thread that copies everything, for packed elements in a layout without a closed-form
     /// inverse.
     pub(crate) fn one_item(mut self) -> Result<Kernel, PlanError> {
-        let context = self.to.context();
+        let context = self.statement.destination.context();
         let symbol = |var| context.symbol(var);
         let item = self.builder.local("item");
         let one = Items { count: Expr::int(1), may_be_none: false };
@@ -219,12 +221,8 @@ impl Move<'_, '_> {
     /// Bytes, repeated from the start of the destination, that packed elements are written over; `None` if bits without
     /// an element keep their values.
     fn rest_of_bytes(&self) -> Result<Option<Vec<u8>>, PlanError> {
-        let Home::Layout(context) = self.to else {
-            let source = self.from.context();
-            let keeps = source.layout.domain().is_some() && !source.fills_outside();
-            return Ok((!keeps).then(|| vec![0]));
-        };
-        match PaddingPolicy::of(context) {
+        let context = self.statement.destination.context();
+        match self.statement.padding {
             PaddingPolicy::Fill => {
                 Ok(Some(repeat_in_bytes(fill_bits(context)?, context.packing())))
             }
@@ -235,7 +233,7 @@ impl Move<'_, '_> {
 
     /// Kernel `name` that writes the fill value to every slot, padding or not.
     pub(crate) fn fill(&self, name: &str) -> Result<Kernel, PlanError> {
-        let context = self.to.context();
+        let context = self.statement.destination.context();
         let mut builder = self.builder.for_destination(name);
         let slots = Items::new(context, context.layout.physical_elements())?;
         let slot = builder.local("slot");
@@ -255,9 +253,9 @@ impl Move<'_, '_> {
 
     /// Name of the variable that counts the destination's slots.
     fn item_name(&self) -> &'static str {
-        match self.to {
-            Home::Dense(_) => "element",
-            Home::Layout(_) => "slot",
+        match self.statement.destination {
+            RelayoutEnd::Dense(_) => "element",
+            RelayoutEnd::Layout(_) => "slot",
         }
     }
 }
@@ -265,7 +263,7 @@ impl Move<'_, '_> {
 /// Kernel with the body `body`; with an empty body if the launch range is always empty.
 pub(crate) fn kernel(builder: RelayoutBuilder<'_>, body: Vec<Stmt>, range: Vec<Items>) -> Kernel {
     let never = range.iter().any(|items| items.count == Expr::int(0));
-    let function = if never { builder.nothing() } else { builder.finish(body).function };
+    let function = if never { builder.nothing() } else { builder.finish(body) };
     Kernel { function, range, group: None, unaligned: None }
 }
 

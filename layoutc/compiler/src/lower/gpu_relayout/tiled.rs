@@ -1,12 +1,11 @@
 //! Kernels whose thread blocks copy tiles: read in the order of the source, written in the order of the destination.
 
+use crate::lower::relayout::statement::RelayoutEnd;
 use layoutc_algebra::expr::{BinOp, Expr as Algebra};
 
 use crate::ir::{Expr, Stmt};
 use crate::loops::arith::{ceil_div, fold, product, sum};
 use crate::loops::error::PlanError;
-use crate::loops::relayout::address_map::address_maps;
-use crate::loops::relayout::digits::{DigitRefinement, common_refinement};
 use crate::loops::relayout::fuse::merge;
 use crate::lower::expr::{Scope, lower, multiply, range};
 use crate::lower::gpu_relayout::body::{Block, Held, NestLowering};
@@ -15,9 +14,8 @@ use crate::lower::gpu_relayout::item::kernel;
 use crate::lower::gpu_relayout::staging::stage;
 use crate::lower::gpu_relayout::tile::Tile;
 use crate::lower::gpu_relayout::turn::{Turn, turned};
-use crate::lower::gpu_relayout::{Home, Items, Kernel, Move, Unaligned, wide};
-use crate::lower::relayout::function;
-use crate::lower::relayout::function::RelayoutBuilder;
+use crate::lower::gpu_relayout::{GpuRelayout, Items, Kernel, Unaligned, wide};
+use crate::lower::relayout::builder::RelayoutBuilder;
 use crate::lower::relayout::padding::{fill_bits, fill_constant};
 use crate::machine::GPU;
 
@@ -51,24 +49,29 @@ impl Words {
     }
 }
 
-impl Move<'_, '_> {
+impl GpuRelayout<'_, '_> {
     /// Kernels that copy tiles, in launch order; `None` if source or destination is an image, has packed elements or
     /// has no digits, or if offsets may exceed 32 bits although the counts of elements and slots fit.
     pub(crate) fn tiles(&self, fill_name: &str) -> Result<Option<Vec<Kernel>>, PlanError> {
-        let (from, to) = (self.from.context(), self.to.context());
-        let images = self.from.image()?.is_some() || self.to.image()?.is_some();
-        if images || self.from.is_packed() || self.to.is_packed() {
+        let (from, to) = (self.statement.source.context(), self.statement.destination.context());
+        let images = self.statement.source.image()?.is_some()
+            || self.statement.destination.image()?.is_some();
+        if images || self.statement.source.is_packed() || self.statement.destination.is_packed() {
             return Ok(None);
         }
-        let Some(refinement) = self.common_refinement()? else {
+        let Some(refinement) = self.statement.digits()? else {
             return Ok(None);
         };
         let symbols = to.layout.symbols();
         let scope = |var| to.symbol(var).or_else(|| from.symbol(var));
         let digits = Digits::new(&merge(&refinement, symbols)?, symbols);
-        let fills = matches!(self.to, Home::Layout(context) if context.fills());
-        let over_slots =
-            if fills { digits.over_slots(&self.to.slots()?, symbols, &scope)? } else { None };
+        let fills =
+            matches!(self.statement.destination, RelayoutEnd::Layout(context) if context.fills());
+        let over_slots = if fills {
+            digits.over_slots(&self.statement.destination.slots()?, symbols, &scope)?
+        } else {
+            None
+        };
         let first = if fills && over_slots.is_none() { Some(self.fill(fill_name)?) } else { None };
         let fill = over_slots.as_ref().map(|_| fill_bits(to)).transpose()?;
         let digits = over_slots.unwrap_or(digits);
@@ -76,7 +79,7 @@ impl Move<'_, '_> {
         if !digits.stay_near(counts, &scope)? {
             return Ok(None);
         }
-        let bytes = i64::from(self.to.dtype().element_bits() / 8);
+        let bytes = i64::from(self.statement.destination.dtype().element_bits() / 8);
         let digits = digits.without_units();
         let single = Words { bytes, together: [1, 1], turn: None };
         let plain = self.tile_kernel(&digits, single, fill)?;
@@ -101,10 +104,10 @@ impl Move<'_, '_> {
         bytes: i64,
         fills: bool,
     ) -> Result<Option<(Digits, Words)>, PlanError> {
-        let symbols = self.to.context().layout.symbols();
+        let symbols = self.statement.destination.context().layout.symbols();
         let wide = wide::widen(digits, bytes, symbols)?.map(|(d, n)| (d.without_units(), n));
         let together = wide.as_ref().map_or(1, |wide| wide.1);
-        let source = quotient(&self.from.slots()?, i128::from(together), symbols)?;
+        let source = quotient(&self.statement.source.slots()?, i128::from(together), symbols)?;
         let digits = wide.as_ref().map_or(digits, |wide| &wide.0);
         if Tile::new(digits, [bytes * together; 2], None, symbols).staged
             && let Some((digits, turn)) = turned(digits, bytes * together, fills, &source, symbols)?
@@ -115,25 +118,6 @@ impl Move<'_, '_> {
         Ok(wide.map(|(digits, _)| (digits, Words { bytes, together: [together; 2], turn: None })))
     }
 
-    /// Common refinement of source and destination; `None` if either is not a sum of digits or the digits do not divide
-    /// each other.
-    fn common_refinement(&self) -> Result<Option<DigitRefinement>, PlanError> {
-        let layout = self.to.context().layout;
-        let sides = match (self.from, self.to) {
-            (Home::Layout(from), Home::Layout(to)) => {
-                address_maps(from.layout, to.layout, self.axes)?
-            }
-            (Home::Dense(_), _) => {
-                function::sides(layout)?.map(|sides| (sides.logical, sides.physical))
-            }
-            (_, Home::Dense(_)) => {
-                function::sides(layout)?.map(|sides| (sides.physical, sides.logical))
-            }
-        };
-        let Some((from, to)) = sides else { return Ok(None) };
-        Ok(common_refinement(&from, &to, layout.logical(), layout.symbols())?)
-    }
-
     /// Kernel over `digits` with accesses of `words`. With the bits of a fill value, slots without an element get that
     /// value.
     fn tile_kernel(
@@ -142,7 +126,7 @@ impl Move<'_, '_> {
         words: Words,
         fill: Option<u64>,
     ) -> Result<Kernel, PlanError> {
-        let (from, to) = (self.from.context(), self.to.context());
+        let (from, to) = (self.statement.source.context(), self.statement.destination.context());
         let symbols = to.layout.symbols();
         let scope = |var| to.symbol(var).or_else(|| from.symbol(var));
         let tile = Tile::new(digits, words.sizes(), words.turn, symbols);
@@ -209,7 +193,7 @@ impl Move<'_, '_> {
 
     /// Type of a word of `together` elements, in manifest notation.
     fn element(&self, together: i64, words: Words, fill: u64) -> String {
-        let dtype = self.to.dtype();
+        let dtype = self.statement.destination.dtype();
         match (together, words.turn) {
             (1, None) => dtype.to_string(),
             _ => wide::element(dtype, together, fill),
@@ -224,7 +208,7 @@ impl Move<'_, '_> {
         words: Words,
         bits: u64,
     ) -> Result<Stmt, PlanError> {
-        let context = self.to.context();
+        let context = self.statement.destination.context();
         if words.together == [1, 1] {
             return fill_constant(context, name);
         }

@@ -13,7 +13,7 @@ use crate::lower::expr::Binding;
 use crate::lower::kernel::buffers::bind;
 use crate::lower::kernel::buffers::is_given;
 use crate::lower::names::Namer;
-use crate::lower::relayout::function::NO_OVERLAP;
+use crate::lower::relayout::builder::NO_OVERLAP;
 use crate::model::compute::KernelInstance;
 use crate::model::{Manifest, TensorRef, layout_names};
 

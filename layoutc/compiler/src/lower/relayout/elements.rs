@@ -1,87 +1,21 @@
 //! Relayout of single elements, for layouts whose digits do not nest: loops with both offsets as expressions.
 
+use crate::lower::relayout::statement::RelayoutEnd;
+use crate::lower::relayout::statement::RelayoutStatement;
 use layoutc_algebra::expr::Predicate;
 use layoutc_algebra::expr::{Expr as Algebra, ExprError, Var};
 
 use crate::ir::{Expr, LoopKind, Stmt, Value};
 use crate::loops::access::AffineAccess;
-use crate::loops::arith::{is_multiple, product, sum};
-use crate::loops::digit_order::follow_digits;
+use crate::loops::arith::is_multiple;
 use crate::loops::domain::IterationDomain;
 use crate::loops::error::PlanError;
 use crate::loops::heuristics::parallelize::Loop;
 use crate::loops::range::Range;
-use crate::loops::relayout::address_map::dense_strides;
-use crate::lower::context::Context;
 use crate::lower::expr::Scope;
 use crate::lower::expr::{Binding, lower, lower_predicate, range};
-use crate::lower::relayout::function::{RelayoutBuilder, write};
+use crate::lower::relayout::builder::{RelayoutBuilder, write};
 use crate::lower::relayout::nest::Buffer;
-
-/// Source or destination of a relayout: the arrangement of the elements in its buffer.
-#[derive(Clone, Copy)]
-pub(crate) enum RelayoutEnd<'a> {
-    /// Dense row-major tensor of the context's logical axes.
-    Dense(&'a Context<'a>),
-    /// Layout of the context's tensor.
-    Layout(&'a Context<'a>),
-}
-
-impl<'a> RelayoutEnd<'a> {
-    fn context(self) -> &'a Context<'a> {
-        match self {
-            Self::Dense(context) | Self::Layout(context) => context,
-        }
-    }
-
-    /// Loops in the order of the memory.
-    fn domain(self) -> Result<IterationDomain, ExprError> {
-        let Context { tensor, layout, .. } = self.context();
-        match self {
-            Self::Dense(_) => IterationDomain::of_axes(layout.logical(), layout.symbols()),
-            Self::Layout(_) => {
-                let mut domain = IterationDomain::new(tensor, layout.symbols(), &[], &[])?;
-                follow_digits(&mut domain, tensor)?;
-                Ok(domain)
-            }
-        }
-    }
-
-    /// Loops over the logical axes.
-    fn logical_domain(self) -> Result<IterationDomain, ExprError> {
-        let layout = self.context().layout;
-        match self {
-            Self::Dense(_) => IterationDomain::of_axes(layout.logical(), layout.symbols()),
-            Self::Layout(_) => IterationDomain::of_logical(layout),
-        }
-    }
-
-    /// Offset of an element, over the loops of `domain`; `axes` is the element's index.
-    fn offset(self, domain: &IterationDomain, axes: &[Algebra]) -> Result<Algebra, ExprError> {
-        let layout = self.context().layout;
-        match self {
-            Self::Layout(_) => domain.at(layout.offset(), axes),
-            Self::Dense(_) => {
-                let mut offset = Algebra::constant(0);
-                for (axis, stride) in axes.iter().zip(dense_strides(layout.logical())?) {
-                    offset = sum(&offset, &product(axis, &stride)?)?;
-                }
-                domain.facts.simplify(&offset)
-            }
-        }
-    }
-
-    /// Condition under which `axes`, an index, is an element of the memory; `None` if every index is.
-    fn condition(self, axes: &[Binding]) -> Result<Option<Expr>, PlanError> {
-        let Self::Layout(context) = self else { return Ok(None) };
-        let Some(elements) = context.layout.domain() else { return Ok(None) };
-        let scope = |var| match var {
-            Var::Axis(k) => axes.get(usize::try_from(k).ok()?).cloned(),
-            other => context.symbol(other),
-        };
-        lower_predicate(elements, &scope).map(Some)
-    }
-}
 
 /// Index of an element in the source: `axes[k]` is the position in the target of the source's axis `k`.
 fn matched(domain: &IterationDomain, axes: &[usize]) -> Vec<Algebra> {
@@ -126,18 +60,18 @@ fn domain(ends: [RelayoutEnd<'_>; 2], axes: &[usize]) -> Result<IterationDomain,
 }
 
 impl RelayoutBuilder<'_> {
-    /// Loops that copy one element in each iteration. `axes[k]` is the position in the target of the source's axis `k`.
+    /// Loops that copy one element in each iteration, for a statement whose ends have no digits in common.
     ///
     /// # Errors
     /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
     pub(crate) fn by_elements(
         &mut self,
-        [source, target]: [RelayoutEnd<'_>; 2],
-        axes: &[usize],
-        [from, to]: [&Buffer; 2],
+        statement: &RelayoutStatement<'_>,
     ) -> Result<Vec<Stmt>, PlanError> {
-        let domain = domain([source, target], axes)?;
-        let symbol = |var| target.context().symbol(var).or_else(|| source.context().symbol(var));
+        let RelayoutStatement { source, destination: target, .. } = *statement;
+        let (axes, [from, to]) = (statement.axes(), self.buffers(statement));
+        let domain = domain([source, target], &axes)?;
+        let symbol = |var| statement.symbol(var);
         let names: Vec<String> = domain.loops.iter().map(|found| self.local(&found.name)).collect();
         let scope = |var| match var {
             Var::Digit(k) => {
@@ -148,13 +82,13 @@ impl RelayoutBuilder<'_> {
             }
             other => symbol(other),
         };
-        let own = matched(&domain, axes);
-        let offsets = offsets([source, target], &domain, axes)?;
+        let own = matched(&domain, &axes);
+        let offsets = offsets([source, target], &domain, &axes)?;
         let [read, written] = offsets.map(|offset| lower(&offset, &scope));
         let written = written?;
         let (buffer, through) = (from.name.clone(), from.through.clone());
         let value = Value::Load { buffer, index: read?, through }.cast(self.cast);
-        let stored = write(to, written.clone(), value);
+        let stored = write(&to, written.clone(), value);
         let bound = |axes: &[Algebra]| -> Result<Vec<Binding>, PlanError> {
             let one = |axis| Ok(Binding { tree: lower(axis, &scope)?, range: range(axis, &scope) });
             axes.iter().map(one).collect()
@@ -166,7 +100,7 @@ impl RelayoutBuilder<'_> {
                 RelayoutEnd::Dense(_) => fill.cast(self.cast),
                 RelayoutEnd::Layout(_) => fill,
             };
-            vec![write(to, written, fill)]
+            vec![write(&to, written, fill)]
         } else {
             Vec::new()
         };
@@ -184,7 +118,7 @@ impl RelayoutBuilder<'_> {
             loops.push((*number, found.extent.clone()));
         }
         loops.reverse();
-        self.parallelize(&mut body, &domain, &loops, target, to)?;
+        self.parallelize(&mut body, &domain, &loops, target, &to)?;
         Ok(body)
     }
 

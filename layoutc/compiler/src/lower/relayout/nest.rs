@@ -107,7 +107,7 @@ pub(crate) struct NestLowering<'w, 'n> {
     names: Vec<String>,
     /// Open loops over blocks: digit, name of the block variable, block size.
     blocks: Vec<(usize, String, i64)>,
-    /// ValidRange that were emitted ahead of their loop: digit, (first value, one past the last value).
+    /// Bounds that were emitted ahead of their loop: digit, (first value, one past the last value).
     known: Vec<(usize, (Expr, Expr))>,
     /// Kernel inside all loops.
     inner: RelayoutPrimitive,
@@ -119,7 +119,7 @@ pub(crate) struct NestLowering<'w, 'n> {
     whole_bytes: Expr,
     /// Conversion of every element; `None` if the types are equal.
     cast: Option<Cast>,
-    /// RelayoutLoop whose iterations run in parallel.
+    /// Loop whose iterations run in parallel.
     parallel: Option<RelayoutLoop>,
     from: &'w Buffer,
     to: &'w Buffer,
@@ -277,7 +277,7 @@ impl NestLowering<'_, '_> {
         }
     }
 
-    /// ValidRange of digit `k`: statements that the bounds need, then first value and one past the last value. `rest`:
+    /// Bounds of digit `k`: statements that the bounds need, then first value and one past the last value. `rest`:
     /// levels inside this loop; the bounds of a chain apply to its innermost loop.
     fn loop_bounds(
         &mut self,

@@ -1,7 +1,6 @@
 //! Stores of a copy before its elements: the fill value in padding, and zero in the unused bits of the last byte.
 
 use layoutc_algebra::expr::Expr as Algebra;
-use layoutc_algebra::layout::Verdict;
 
 use crate::ir::{Expr, LoopKind, Primitive, Spelling, Stmt, Strided, Value};
 use crate::loops::arith::{is_multiple, typical};
@@ -14,51 +13,46 @@ use crate::loops::relayout::plan::Primitives;
 use crate::lower::context::Context;
 use crate::lower::expr::{add, literal, lower, multiply};
 use crate::lower::index::whole_bytes;
-use crate::lower::relayout::function::{Padding, RelayoutBuilder, repeat_in_bytes};
+use crate::lower::relayout::builder::{RelayoutBuilder, repeat_in_bytes};
+use crate::lower::relayout::statement::{PaddingPolicy, RelayoutStatement};
 use crate::model::{FillStrategy, Spanned};
 
-/// Treatment of those builder of the destination that no element is written to.
+/// Treatment of the destination's padding by a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PaddingPolicy {
-    /// Padding gets the fill value.
-    Fill,
-    /// Padding keeps its values, also in a last byte that it shares with elements.
+pub enum Padding {
+    /// The destination has no padding.
+    None,
+    /// Padding keeps its values.
     Kept,
-    /// There is no padding: the unused bits of the last byte become 0.
-    Zero,
-}
-
-impl PaddingPolicy {
-    /// Treatment that the layout of a tensor requires.
-    pub(crate) fn of(context: &Context<'_>) -> Self {
-        match context.layout.verdict() {
-            _ if context.fills() => Self::Fill,
-            Verdict::Padded | Verdict::Broadcast => Self::Kept,
-            Verdict::Bijective => Self::Zero,
-        }
-    }
+    /// The whole destination is filled before elements are written.
+    First,
+    /// Only padding is filled.
+    Alone,
 }
 
 impl RelayoutBuilder<'_> {
-    /// Emits the stores that precede the elements: in padding, and in the unused bits of the last byte. `elements` is
-    /// the number of slots of the destination, `chosen` the manifest's `fill` directive.
+    /// Emits the stores that precede the elements: in padding, and in the unused bits of the last byte. Returns the
+    /// treatment of padding.
+    ///
+    /// # Errors
+    /// [`PlanError`] if a number exceeds 64 bits, or the manifest's `fill` cannot be followed.
     pub(crate) fn prepare_destination(
         &mut self,
-        context: &Context<'_>,
-        elements: &Algebra,
-        rest: PaddingPolicy,
+        statement: &RelayoutStatement<'_>,
         refinement: Option<&DigitRefinement>,
-        chosen: Option<&Spanned<FillStrategy>>,
-    ) -> Result<(), PlanError> {
+    ) -> Result<Padding, PlanError> {
+        let RelayoutStatement { destination, padding: rest, .. } = *statement;
+        let chosen = statement.schedule.fill.as_ref();
+        let (context, elements) = (destination.context(), &destination.slots()?);
         let symbol = |var| context.symbol(var);
         let buffer = self.buffer_name(1);
         if elements.as_const() == Some(0) {
-            return Ok(());
+            return Ok(Padding::None);
         }
         if let Some(chosen) = chosen.filter(|_| rest != PaddingPolicy::Fill) {
             return Err(no_fill(context, chosen, rest));
         }
-        self.padding = match rest {
+        let padding = match rest {
             PaddingPolicy::Fill => Padding::First,
             PaddingPolicy::Kept => Padding::Kept,
             PaddingPolicy::Zero => Padding::None,
@@ -67,8 +61,8 @@ impl RelayoutBuilder<'_> {
             if let Some(padding_regions) =
                 self.padding_regions(context, elements, refinement, chosen)?
             {
-                self.padding = Padding::Alone;
-                return self.fill_borders(context, &buffer, &padding_regions);
+                self.fill_borders(context, &buffer, &padding_regions)?;
+                return Ok(Padding::Alone);
             }
             let bits = fill_bits(context)?;
             let bytes = crate::lower::index::buffer_bytes(context, elements)?;
@@ -89,7 +83,7 @@ impl RelayoutBuilder<'_> {
                 let to = lower(elements, &symbol)?;
                 self.fill_loop(context, buffer, to, cores)?;
             }
-        } else if rest == PaddingPolicy::Zero && context.is_packed() {
+        } else if rest == PaddingPolicy::Zero && destination.is_packed() {
             let (several, _) = context.tensor.dtype.byte_group();
             if !is_multiple(elements, several.into(), context.layout.symbols()) {
                 let (whole, all) = whole_bytes(context, elements)?;
@@ -101,7 +95,7 @@ impl RelayoutBuilder<'_> {
                 }
             }
         }
-        Ok(())
+        Ok(padding)
     }
 
     /// Padding regions, if only these are filled; `None` if the whole destination is filled first.

@@ -13,22 +13,22 @@ use crate::loops::relayout::digits::CommonDigit;
 use crate::loops::relayout::plan::{Primitives, RelayoutOptions, RelayoutPart, RelayoutPlan};
 use crate::loops::relayout::schedule::{RelayoutLoop, RelayoutPrimitive};
 use crate::lower::context::Naming;
-use crate::lower::relayout::function::{Move, Padding};
+use crate::lower::relayout::padding::Padding;
 use crate::machine::CPU;
 use crate::model::layout_names;
 use crate::model::{Manifest, Tensor, View};
 use crate::passes;
-use crate::plan;
+use crate::plan::{self, RelayoutFunction};
 
 /// Report on the plan of a relayout: pack, unpack or a conversion.
 #[derive(Debug)]
 pub struct RelayoutReport {
-    moved: Move,
+    relayout: RelayoutFunction,
 }
 
-impl From<Move> for RelayoutReport {
-    fn from(moved: Move) -> Self {
-        Self { moved }
+impl From<RelayoutFunction> for RelayoutReport {
+    fn from(relayout: RelayoutFunction) -> Self {
+        Self { relayout }
     }
 }
 
@@ -47,7 +47,7 @@ pub fn plans(
     let options = RelayoutOptions { cores, primitives: Primitives::Runtime };
     let naming = Naming { prefix: "", avoid: &avoid, options };
     let mut plans = Vec::new();
-    let moves = plan::moves(tensor, &naming)
+    let moves = plan::relayouts(tensor, &naming)
         .map_err(|error| plan_fault(tensor.places.layout.clone(), &tensor.name, &error))?;
     plans.extend(moves.into_iter().flatten().map(RelayoutReport::from));
     plans.extend(conversions(manifest, tensor, &naming)?);
@@ -68,7 +68,7 @@ pub fn view_plans(
     let avoid = |_: &str| false;
     let options = RelayoutOptions { cores, primitives: Primitives::Runtime };
     let naming = Naming { prefix: "", avoid: &avoid, options };
-    let moves = view::moves(view, &naming);
+    let moves = view::relayouts(view, &naming);
     let tensor = &view.tensor;
     let moves =
         moves.map_err(|error| plan_fault(tensor.places.layout.clone(), &tensor.name, &error))?;
@@ -91,9 +91,9 @@ fn conversions(
         if from.name != tensor.name {
             continue;
         }
-        let moved = plan::convert(manifest, convert, naming)
+        let relayout = plan::convert(manifest, convert, naming)
             .map_err(|error| plan_fault(convert.place.clone(), &from.name, &error))?;
-        plans.extend(moved.map(|moved| RelayoutReport { moved }));
+        plans.extend(relayout.map(|relayout| RelayoutReport { relayout }));
     }
     Ok(plans)
 }
@@ -101,29 +101,29 @@ fn conversions(
 impl RelayoutReport {
     /// JSON form of the report. Strides are in elements. The size of a block along a digit is in values of the digit.
     pub fn json(&self) -> Value {
-        let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.moved.symbols);
-        let nest = self.moved.nest.as_ref();
+        let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.relayout.symbols);
+        let nest = self.relayout.plan.as_ref();
         let parts = nest.map(|nest| nest.parts.iter().map(|p| part_json(p, &text)).collect());
         let parts: Option<Vec<Value>> = parts;
         json!({
-            "name": self.moved.function.name,
+            "name": self.relayout.function.name,
             "by": if nest.is_some() { "digits" } else { "elements" },
             "parts": parts.unwrap_or_default(),
             "padding": self.padding(),
             "stores": nest.map(|nest| self.stores(nest)),
-            "code": pseudo_code::lines(self.moved.function.body.clone()),
+            "code": pseudo_code::lines(self.relayout.function.body.clone()),
         })
     }
 
     /// Text form of the report, one property per line.
     pub fn text(&self) -> String {
-        format!("{}\n{}", self.moved.function.name, super::lines_text(&self.lines()))
+        format!("{}\n{}", self.relayout.function.name, super::lines_text(&self.lines()))
     }
 
     /// Properties of the relayout with their labels: loops, inner kernels, stores, padding, pseudo-code.
     pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
         let mut lines: Vec<(&'static str, String)> = Vec::new();
-        match &self.moved.nest {
+        match &self.relayout.plan {
             None => {
                 lines.push((
                     "loops",
@@ -144,12 +144,12 @@ impl RelayoutReport {
             }
         }
         lines.push(("padding", self.padding().to_owned()));
-        lines.extend(labelled("code", pseudo_code::lines(self.moved.function.body.clone())));
+        lines.extend(labelled("code", pseudo_code::lines(self.relayout.function.body.clone())));
         lines
     }
 
     fn part_lines(&self, part: &RelayoutPart) -> Vec<(&'static str, String)> {
-        let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.moved.symbols);
+        let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.relayout.symbols);
         let digits = part.refinement.digits.iter().filter(|digit| !digit.is_unit());
         let digits = digits.map(|CommonDigit { name, extent, from_stride, to_stride, .. }| {
             let (from, to) = (text(from_stride), text(to_stride));
@@ -170,7 +170,7 @@ impl RelayoutReport {
         let is_small =
             nest.whole_bytes.as_const().is_some_and(|bytes| bytes <= CPU.stream_bytes.into());
         match nest.stores {
-            _ if !passes::streams(&self.moved.function.body) => "cached",
+            _ if !passes::streams(&self.relayout.function.body) => "cached",
             Some(StorePolicy::Streaming) => "streaming",
             Some(StorePolicy::Cached) => "cached",
             None if is_small => "cached",
@@ -182,7 +182,7 @@ impl RelayoutReport {
 
     /// Text on the padding of the relayout's destination: `none`, `not written`, or a sentence on how it is filled.
     fn padding(&self) -> &'static str {
-        match self.moved.padding {
+        match self.relayout.padding {
             Padding::None => "none",
             Padding::Kept => "not written",
             Padding::First => "the whole destination is filled first",

@@ -161,7 +161,7 @@ impl Pieces {
         usize::try_from(self.unit.own).unwrap_or(1)
     }
 
-    /// Primitives the elements of a piece. Each buffer holds the runs of the piece, concatenated.
+    /// Moves the elements of a piece. Each buffer holds the runs of the piece, concatenated.
     ///
     /// # Errors
     /// [`RunError::Outside`] if a buffer is smaller than its runs.
@@ -198,7 +198,7 @@ pub fn padding(tensor: &Tensor) -> Result<Option<Vec<u8>>, RunError> {
     let no_fill = |_| RunError::Unsupported;
     let bytes = if tensor.dtype.element_bits() < 8 {
         let bits = fill::bits(tensor.dtype, tensor.fill).map_err(no_fill)?;
-        crate::lower::relayout::function::repeat_in_bytes(bits, (tensor.dtype, tensor.high_first))
+        crate::lower::relayout::builder::repeat_in_bytes(bits, (tensor.dtype, tensor.high_first))
     } else {
         let digits = fill::digits(tensor.dtype, tensor.fill).map_err(no_fill)?;
         element_bytes(&tensor.dtype.to_string(), &digits).ok_or(RunError::Unsupported)?

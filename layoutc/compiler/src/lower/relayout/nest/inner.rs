@@ -1,4 +1,4 @@
-//! ValidRange and strides of the statement inside all loops that copies a tile.
+//! Bounds and strides of the statement inside all loops that copies a tile.
 
 use layoutc_algebra::expr::BinOp;
 use layoutc_algebra::expr::Expr as Algebra;

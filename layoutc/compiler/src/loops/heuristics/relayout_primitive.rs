@@ -9,7 +9,7 @@ use crate::loops::relayout::schedule::{RelayoutPrimitive, extent, speed};
 use crate::machine::CPU;
 use crate::model::InnerKernel;
 
-/// RelayoutPrimitive kernel that the planner chooses. `element`: size of an element in bytes, `None` if only single elements can be
+/// Primitive that the planner chooses. `element`: size of an element in bytes, `None` if only single elements can be
 /// copied; `several`: true if one call may transpose several tiles.
 pub(crate) fn best(
     refinement: &DigitRefinement,
@@ -27,7 +27,7 @@ pub(crate) fn best(
     worth.next().unwrap_or(RelayoutPrimitive::Element)
 }
 
-/// RelayoutPrimitive kernel of the kind `way`; `None` if the refinement does not allow it.
+/// Primitive of the kind `way`; `None` if the refinement does not allow it.
 pub(crate) fn of(
     refinement: &DigitRefinement,
     symbols: &[Symbol],

@@ -1,8 +1,9 @@
-//! Functions that copy a whole tensor: pack, unpack and convert.
+//! Builder of the function of a relayout: signature, names, loops.
 
+use crate::loops::relayout::digits::DigitRefinement;
+use crate::lower::relayout::statement::RelayoutStatement;
 use layoutc_algebra::expr::Var;
-use layoutc_algebra::layout::Layout;
-use layoutc_algebra::symbol::{Axis, Symbol};
+use layoutc_algebra::symbol::Axis;
 
 use crate::base::cast::Cast;
 use crate::base::dtype::Dtype;
@@ -10,94 +11,20 @@ use crate::ir::{Expr, Function, LoopKind, Param, ParamType, Returns, Stmt, Value
 use crate::loops::error::PlanError;
 use crate::loops::heuristics::parallelize;
 use crate::loops::heuristics::parallelize::{Cores, Loop};
-use crate::loops::relayout::address_map::{AddressMap, dense_address_map, physical_address_map};
-use crate::loops::relayout::digits::common_refinement;
 use crate::loops::relayout::plan::plan;
 use crate::loops::relayout::plan::{RelayoutOptions, RelayoutPlan};
 use crate::lower::context::Context;
 use crate::lower::expr::{Binding, lower};
-use crate::lower::index::{count, symbol_params};
+use crate::lower::index::symbol_params;
 use crate::lower::kernel::prologue::documented;
 use crate::lower::names::Namer;
-use crate::lower::relayout::elements::RelayoutEnd;
 use crate::lower::relayout::nest;
 use crate::lower::relayout::nest::Buffer;
-use crate::lower::relayout::padding::{PaddingPolicy, fill_constant};
+use crate::lower::relayout::padding::fill_constant;
 use crate::model::compute::KernelInstance;
-use crate::model::{ConvertSchedule, StorePolicy};
-use crate::passes;
 
 /// Requirement of every function that reads one buffer and writes another.
 pub(crate) const NO_OVERLAP: &str = "The buffers must not overlap.";
-
-/// `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill value.
-/// With `sides`, its loops follow digits, else logical axes.
-pub(crate) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Move, PlanError> {
-    let mut builder = RelayoutBuilder::pack(context);
-    let layout = context.layout;
-    let linear = match sides {
-        Some(Sides { logical, physical }) => {
-            common_refinement(logical, physical, layout.logical(), layout.symbols())?
-        }
-        None => None,
-    };
-    let rest = PaddingPolicy::of(context);
-    builder.prepare_destination(
-        context,
-        layout.physical_elements(),
-        rest,
-        linear.as_ref(),
-        None,
-    )?;
-    let from = builder.buffer(context, 0, "l", "load");
-    let to = builder.buffer(context, 1, "p", "store");
-    let body = match linear {
-        Some(refinement) => {
-            builder.nest(context, context, &refinement, [&from, &to], ConvertSchedule::NONE)?
-        }
-        None => {
-            let ends = [RelayoutEnd::Dense(context), RelayoutEnd::Layout(context)];
-            builder.by_elements(ends, &all_axes(layout), [&from, &to])?
-        }
-    };
-    Ok(builder.finish(body))
-}
-
-/// `unpack(symbols, physical, logical)`: from the layout into the dense row-major buffer; padding is not read. With
-/// `sides`, its loops follow digits, else logical axes.
-pub(crate) fn unpack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Move, PlanError> {
-    let mut builder = RelayoutBuilder::unpack(context);
-    // Another logical element type consists of whole bytes, and needs no preparation.
-    if context.tensor.pack_from.is_none() {
-        let keeps = context.layout.domain().is_some() && !context.fills_outside();
-        builder.prepare_destination(
-            context,
-            &count(context.layout.logical())?,
-            if keeps { PaddingPolicy::Kept } else { PaddingPolicy::Zero },
-            None,
-            None,
-        )?;
-    }
-    let from = builder.buffer(context, 0, "p", "load");
-    let to = builder.buffer(context, 1, "l", "store");
-    let layout = context.layout;
-    let linear = match sides {
-        Some(Sides { logical, physical }) => {
-            common_refinement(physical, logical, layout.logical(), layout.symbols())?
-        }
-        None => None,
-    };
-    let body = match linear {
-        Some(refinement) => {
-            builder.nest(context, context, &refinement, [&from, &to], ConvertSchedule::NONE)?
-        }
-        None => {
-            let ends = [RelayoutEnd::Layout(context), RelayoutEnd::Dense(context)];
-            builder.by_elements(ends, &all_axes(layout), [&from, &to])?
-        }
-    };
-    Ok(builder.finish(body))
-}
 
 fn padding_doc(context: &Context<'_>) -> &'static str {
     if context.fills() {
@@ -109,54 +36,12 @@ fn padding_doc(context: &Context<'_>) -> &'static str {
     }
 }
 
-/// Dense row-major and physical arrangement of a tensor: source and destination of pack, or the reverse for unpack.
-pub(crate) struct Sides {
-    pub(crate) logical: AddressMap,
-    pub(crate) physical: AddressMap,
-}
-
-/// Both sides of a layout; `None` if it has no normal form.
-pub(crate) fn sides(layout: &Layout) -> Result<Option<Sides>, PlanError> {
-    let Some(digits) = layout.digits() else { return Ok(None) };
-    let physical = physical_address_map(layout, digits)?;
-    Ok(dense_address_map(layout.logical(), &physical)?.map(|logical| Sides { logical, physical }))
-}
-
-/// Positions of all logical axes of a layout.
-fn all_axes(layout: &Layout) -> Vec<usize> {
-    (0..layout.logical().len()).collect()
-}
-
-/// Function that copies a whole tensor.
-#[derive(Debug, Clone)]
-pub struct Move {
-    /// Copy function.
-    pub function: Function,
-    /// Loop nest over digits; `None` if the loops copy single elements, as the layouts have no common digits.
-    pub nest: Option<RelayoutPlan>,
-    /// Symbols of the digits' strides and extents.
-    pub symbols: Vec<Symbol>,
-    /// Treatment of the destination's padding.
-    pub padding: Padding,
-}
-
-/// Treatment of the destination's padding by a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Padding {
-    /// The destination has no padding.
-    None,
-    /// Padding keeps its values.
-    Kept,
-    /// The whole destination is filled before elements are written.
-    First,
-    /// Only padding is filled.
-    Alone,
-}
-
-/// Source and destination of a function.
-struct Ends<'e> {
+/// Parameters of a function for source and destination.
+struct RelayoutSignature<'e> {
     /// Names of source and destination.
     buffers: [&'e str; 2],
+    /// Prefixes of the names of partial offsets.
+    partials: [&'static str; 2],
     dtypes: [Dtype; 2],
     /// Conversion of each element; `None` if both types are equal.
     cast: Option<Cast>,
@@ -168,14 +53,13 @@ pub(crate) struct RelayoutBuilder<'a> {
     pub(crate) namer: Namer<'a>,
     pub(crate) function: Function,
     buffers: [String; 2],
+    /// Prefixes of the names of partial offsets in source and destination.
+    partials: [&'static str; 2],
     /// Element types of source and destination.
     dtypes: [Dtype; 2],
     /// Conversion of each element; `None` if both types are equal.
     pub(crate) cast: Option<Cast>,
     fill: Option<String>,
-    nest: Option<RelayoutPlan>,
-    symbols: Vec<Symbol>,
-    pub(crate) padding: Padding,
     pub(crate) options: RelayoutOptions,
 }
 
@@ -189,8 +73,9 @@ impl<'a> RelayoutBuilder<'a> {
         let tensor = context.tensor;
         let dtypes = [tensor.logical_dtype(), tensor.dtype];
         let cast = tensor.pack_from.map(|logical| logical.pack);
-        let ends = Ends { buffers: ["logical", "physical"], dtypes, cast };
-        Self::named(context, None, context.function("pack"), ends, doc)
+        let buffers = ["logical", "physical"];
+        let signature = RelayoutSignature { buffers, partials: ["l", "p"], dtypes, cast };
+        Self::named(context, None, context.function("pack"), signature, doc)
     }
 
     /// Function `<tensor>_unpack(symbols, physical, logical)`.
@@ -199,8 +84,9 @@ impl<'a> RelayoutBuilder<'a> {
         let tensor = context.tensor;
         let dtypes = [tensor.dtype, tensor.logical_dtype()];
         let cast = tensor.pack_from.map(|logical| logical.unpack);
-        let ends = Ends { buffers: ["physical", "logical"], dtypes, cast };
-        Self::named(context, None, context.function("unpack"), ends, doc)
+        let buffers = ["physical", "logical"];
+        let signature = RelayoutSignature { buffers, partials: ["p", "l"], dtypes, cast };
+        Self::named(context, None, context.function("unpack"), signature, doc)
     }
 
     /// Function `<from>_to_<to>(symbols, from, to)`.
@@ -212,8 +98,9 @@ impl<'a> RelayoutBuilder<'a> {
             padding_doc(to).to_owned(),
         ];
         let dtypes = [from, to].map(|side| side.tensor.dtype);
-        let ends = Ends { buffers: names.map(String::as_str), dtypes, cast };
-        Self::named(from, Some(to), name, ends, doc)
+        let buffers = names.map(String::as_str);
+        let signature = RelayoutSignature { buffers, partials: ["s", "d"], dtypes, cast };
+        Self::named(from, Some(to), name, signature, doc)
     }
 
     /// Function `NAME(symbols, from, to)` of an instance whose operands are `from` and `to`; `None` if the instance has
@@ -226,7 +113,7 @@ impl<'a> RelayoutBuilder<'a> {
         let [source, target] = compute.operands.as_slice() else { return None };
         let names = [&*source.name, &*target.name];
         let dtypes = [from, to].map(|side| side.tensor.dtype);
-        let ends = Ends { buffers: names, dtypes, cast };
+        let signature = RelayoutSignature { buffers: names, partials: ["s", "d"], dtypes, cast };
         let name = from.naming.tensor(&compute.name);
         let other = (source.tensor != target.tensor).then_some(to);
         let mut symbols: Vec<&str> = Vec::new();
@@ -236,7 +123,7 @@ impl<'a> RelayoutBuilder<'a> {
             }
         }
         let is_equal = symbols.into_iter().eq(compute.symbols.iter().map(|symbol| &*symbol.name));
-        is_equal.then(|| Self::named(from, other, name, ends, documented(compute)))
+        is_equal.then(|| Self::named(from, other, name, signature, documented(compute)))
     }
 
     /// Name of the function.
@@ -248,7 +135,7 @@ impl<'a> RelayoutBuilder<'a> {
         context: &Context<'a>,
         other: Option<&Context<'a>>,
         name: String,
-        Ends { buffers, dtypes, cast }: Ends<'_>,
+        RelayoutSignature { buffers, partials, dtypes, cast }: RelayoutSignature<'_>,
         mut doc: Vec<String>,
     ) -> Self {
         doc.extend(
@@ -279,12 +166,10 @@ impl<'a> RelayoutBuilder<'a> {
             namer,
             function,
             buffers,
+            partials,
             dtypes,
             cast,
             fill: None,
-            nest: None,
-            symbols: Vec::new(),
-            padding: Padding::None,
             options: context.naming.options,
         }
     }
@@ -331,70 +216,63 @@ impl<'a> RelayoutBuilder<'a> {
             namer,
             function,
             buffers,
+            partials: self.partials,
             dtypes: self.dtypes,
             cast: None,
             fill: None,
-            nest: None,
-            symbols: Vec::new(),
-            padding: Padding::None,
             options: self.options,
         }
     }
 
-    pub(crate) fn buffer(
-        &self,
-        context: &Context<'_>,
-        which: usize,
-        partial: &str,
-        access: &str,
-    ) -> Buffer {
+    /// Source (`which` = 0) or destination (1) as a buffer of loops. `context` is the tensor that is stored there.
+    fn buffer(&self, which: usize, context: &Context<'_>) -> Buffer {
         let dtype = self.dtypes.get(which).copied().unwrap_or(context.tensor.dtype);
+        let access = if which == 0 { "load" } else { "store" };
         Buffer {
-            name: self.buffers.get(which).cloned().unwrap_or_default(),
-            partial: partial.to_owned(),
+            name: self.buffer_name(which),
+            partial: self.partials.get(which).copied().unwrap_or_default().to_owned(),
             through: (dtype.element_bits() < 8).then(|| context.access(access)),
             element_bits: i128::from(dtype.element_bits()),
         }
     }
 
-    pub(crate) fn nest(
-        &mut self,
-        context: &Context<'_>,
-        other: &Context<'_>,
-        refinement: &crate::loops::relayout::digits::DigitRefinement,
-        buffers: [&Buffer; 2],
-        choices: &ConvertSchedule,
-    ) -> Result<Vec<Stmt>, PlanError> {
-        let symbol = |var| context.symbol(var).or_else(|| other.symbol(var));
-        let symbols = context.layout.symbols();
-        let ranges = |var| symbol(var).map(|binding| binding.range);
-        let element_bits = buffers.map(|buffer| buffer.element_bits);
-        let nest = plan(refinement, symbols, &ranges, element_bits, self.options, choices)?;
+    /// Source and destination of a statement as buffers of loops.
+    pub(crate) fn buffers(&self, statement: &RelayoutStatement<'_>) -> [Buffer; 2] {
+        let ends = [statement.source, statement.destination];
+        [(0, ends[0]), (1, ends[1])].map(|(which, end)| self.buffer(which, end.context()))
+    }
+
+    /// Schedule of a statement: the decisions of the manifest, and the planner's for the rest. `digits` are the loops of
+    /// the statement's domain.
+    ///
+    /// # Errors
+    /// [`PlanError`] if a bound or stride exceeds 64 bits, or a decision of the manifest cannot be followed.
+    pub(crate) fn schedule(
+        &self,
+        statement: &RelayoutStatement<'_>,
+        digits: &DigitRefinement,
+    ) -> Result<RelayoutPlan, PlanError> {
+        let ranges = |var| statement.symbol(var).map(|binding| binding.range);
+        let element_bits = self.dtypes.map(|dtype| i128::from(dtype.element_bits()));
+        let (symbols, choices) = (statement.symbols(), statement.schedule);
+        let plan = plan(digits, symbols, &ranges, element_bits, self.options, choices)?;
         // Primitives for tiles do not convert: a copy with a conversion copies single elements.
-        let nest = if self.cast.is_some() { nest.one_by_one() } else { nest };
-        let body = nest::write(
-            &nest,
-            symbols,
-            &symbol,
-            &self.namer,
-            buffers,
-            self.cast,
-            self.options.primitives,
-        )?;
-        if let Some(stores) = &choices.stores
-            && stores.value == StorePolicy::Streaming
-            && !nest.parts.is_empty()
-            && !passes::streams(&body)
-        {
-            return Err(PlanError::Choice {
-                message: "there are no streaming stores here: the relayout transposes no block and copies no run".into(),
-                help: "remove `stores`; `layoutc inspect --plan` prints the inner kernels".into(),
-                place: stores.place.clone(),
-            });
-        }
-        self.nest = Some(nest);
-        self.symbols = symbols.to_vec();
-        Ok(body)
+        Ok(if self.cast.is_some() { plan.one_by_one() } else { plan })
+    }
+
+    /// Loops of a scheduled statement.
+    ///
+    /// # Errors
+    /// [`PlanError`] if a bound or stride exceeds 64 bits.
+    pub(crate) fn lower(
+        &self,
+        statement: &RelayoutStatement<'_>,
+        plan: &RelayoutPlan,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let [from, to] = &self.buffers(statement);
+        let symbol = |var| statement.symbol(var);
+        let (cast, primitives) = (self.cast, self.options.primitives);
+        nest::write(plan, statement.symbols(), &symbol, &self.namer, [from, to], cast, primitives)
     }
 
     /// Declares the fill constant of elements outside the domain before the loops, and returns its name as a value.
@@ -419,11 +297,10 @@ impl<'a> RelayoutBuilder<'a> {
         self.function
     }
 
-    pub(crate) fn finish(mut self, body: Vec<Stmt>) -> Move {
+    /// Function with the statements `body` after those that precede its loops.
+    pub(crate) fn finish(mut self, body: Vec<Stmt>) -> Function {
         self.function.body.extend(body);
-        passes::cpu_relayout(&mut self.function);
-        let Self { nest, symbols, padding, .. } = self;
-        Move { function: self.function, nest, symbols, padding }
+        self.function
     }
 }
 

@@ -1,0 +1,210 @@
+//! The way of a relayout from its statement to its function: pack, unpack, conversions, and kernels that only copy.
+
+use layoutc_algebra::symbol::Symbol;
+
+use crate::ir::{Function, Stmt};
+use crate::loops::error::PlanError;
+use crate::loops::image;
+use crate::loops::relayout::plan::{Primitives, RelayoutPlan};
+use crate::lower::context::{Context, Naming};
+use crate::lower::gpu_relayout::{self, Kernel};
+use crate::lower::relayout::builder::RelayoutBuilder;
+use crate::lower::relayout::copy::OperandCopy;
+use crate::lower::relayout::padding::Padding;
+use crate::lower::relayout::statement::{RelayoutStatement, ends};
+use crate::model::compute::KernelInstance;
+use crate::model::{Convert, ConvertSchedule, InnerKernel, Manifest, StorePolicy};
+use crate::passes;
+
+/// Function of a relayout, and the decisions behind it.
+#[derive(Debug, Clone)]
+pub struct RelayoutFunction {
+    /// Copy function.
+    pub function: Function,
+    /// Loops over digits; `None` if the loops copy single elements, as the layouts have no common digits.
+    pub plan: Option<RelayoutPlan>,
+    /// Symbols of the digits' strides and extents.
+    pub symbols: Vec<Symbol>,
+    /// Treatment of the destination's padding.
+    pub padding: Padding,
+}
+
+/// Function of a statement: iteration domain, schedule, lowering, passes.
+fn relayout(
+    statement: &RelayoutStatement<'_>,
+    mut builder: RelayoutBuilder<'_>,
+) -> Result<RelayoutFunction, PlanError> {
+    let digits = statement.digits()?;
+    if digits.is_none() {
+        refuse(statement.schedule)?;
+    }
+    let padding = builder.prepare_destination(statement, digits.as_ref())?;
+    let plan = digits.map(|digits| builder.schedule(statement, &digits)).transpose()?;
+    let body = match &plan {
+        Some(plan) => builder.lower(statement, plan)?,
+        None => builder.by_elements(statement)?,
+    };
+    if let Some(plan) = &plan {
+        require_streaming(statement.schedule, plan, &body)?;
+    }
+    let mut function = builder.finish(body);
+    passes::cpu_relayout(&mut function);
+    Ok(RelayoutFunction { function, plan, symbols: statement.symbols().to_vec(), padding })
+}
+
+/// Plans `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill value.
+///
+/// # Errors
+/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+pub(crate) fn pack(context: &Context<'_>) -> Result<RelayoutFunction, PlanError> {
+    relayout(&RelayoutStatement::pack(context), RelayoutBuilder::pack(context))
+}
+
+/// Plans `unpack(symbols, physical, logical)`: from the layout into the dense row-major buffer; padding is not read.
+///
+/// # Errors
+/// Same as [`pack`].
+pub(crate) fn unpack(context: &Context<'_>) -> Result<RelayoutFunction, PlanError> {
+    relayout(&RelayoutStatement::unpack(context), RelayoutBuilder::unpack(context))
+}
+
+/// Plans one conversion: `<from>_to_<to>(symbols, from, to)`; padding of the destination gets its fill value. `None` if
+/// the source or the destination does not exist.
+///
+/// # Errors
+/// Same as [`pack`].
+pub fn convert(
+    manifest: &Manifest,
+    convert: &Convert,
+    naming: &Naming<'_>,
+) -> Result<Option<RelayoutFunction>, PlanError> {
+    let schedule = match naming.options.primitives {
+        Primitives::Runtime => &convert.choices,
+        Primitives::None => ConvertSchedule::NONE,
+    };
+    let Some((from, to)) = ends(manifest, convert)? else { return Ok(None) };
+    let [from, to] = [&Context::new(from, naming), &Context::new(&to, naming)];
+    let statement = RelayoutStatement::convert([from, to], &convert.axes, schedule);
+    relayout(&statement, RelayoutBuilder::convert(from, to, convert.cast)).map(Some)
+}
+
+/// Plans a kernel that only copies one operand to another as a relayout: `NAME(symbols, from, to)`. `None` for every
+/// other kernel: one that computes anything but a conversion of the element type in one step, has a loop schedule, or
+/// whose operands have no digits in common, are ring buffers or have a domain.
+///
+/// # Errors
+/// Same as [`pack`].
+pub fn copy_kernel(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+    naming: &Naming<'_>,
+) -> Result<Option<RelayoutFunction>, PlanError> {
+    if compute.statements.iter().any(|statement| !statement.schedules.is_empty()) {
+        return Ok(None);
+    }
+    with_copy(manifest, compute, naming, |statement, builder| relayout(&statement, builder))
+}
+
+/// Kernels of a conversion on GPUs, in launch order; empty if the manifest lacks one of the two tensors.
+///
+/// # Errors
+/// Same as [`pack`].
+pub fn gpu_convert(
+    manifest: &Manifest,
+    convert: &Convert,
+    naming: &Naming<'_>,
+) -> Result<Vec<Kernel>, PlanError> {
+    let Some((from, to)) = ends(manifest, convert)? else { return Ok(Vec::new()) };
+    let [from, to] = [&Context::new(from, naming), &Context::new(&to, naming)];
+    let statement = RelayoutStatement::convert([from, to], &convert.axes, ConvertSchedule::NONE);
+    gpu_kernels(statement, RelayoutBuilder::convert(from, to, convert.cast))
+}
+
+/// Kernels on GPUs of an instance that only copies one operand to another; `None` for every other instance, as in
+/// [`copy_kernel`], and if GPUs cannot access the memory of an operand.
+///
+/// # Errors
+/// Same as [`pack`].
+pub fn gpu_copy_kernel(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+    naming: &Naming<'_>,
+) -> Result<Option<Vec<Kernel>>, PlanError> {
+    let mut tensors = compute.operands.iter().filter_map(|one| manifest.tensor(one.tensor));
+    if tensors.any(|tensor| image::rank_of(tensor.memory).is_none()) {
+        return Ok(None);
+    }
+    with_copy(manifest, compute, naming, gpu_kernels)
+}
+
+fn gpu_kernels(
+    statement: RelayoutStatement<'_>,
+    builder: RelayoutBuilder<'_>,
+) -> Result<Vec<Kernel>, PlanError> {
+    let fill = format!("{}_fill", builder.name());
+    gpu_relayout::kernels(statement, builder, &fill)
+}
+
+/// Result of `plan` for an instance that only copies one operand to another, with its statement and the builder of its
+/// function; `None` for every other instance, as in [`copy_kernel`].
+fn with_copy<T, P>(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+    naming: &Naming<'_>,
+    plan: P,
+) -> Result<Option<T>, PlanError>
+where
+    P: FnOnce(RelayoutStatement<'_>, RelayoutBuilder<'_>) -> Result<T, PlanError>,
+{
+    let Some(copy) = OperandCopy::of(manifest, compute)? else { return Ok(None) };
+    let ends = [&Context::new(&copy.from, naming), &Context::new(&copy.to, naming)];
+    let Some(builder) = RelayoutBuilder::copy_kernel(ends, compute, copy.cast) else {
+        return Ok(None);
+    };
+    let statement = RelayoutStatement::convert(ends, &copy.axes, ConvertSchedule::NONE);
+    if statement.digits()?.is_none() {
+        return Ok(None);
+    }
+    plan(statement, builder).map(Some)
+}
+
+/// Error if a schedule has directives for digits: a relayout of single elements has none.
+fn refuse(choices: &ConvertSchedule) -> Result<(), PlanError> {
+    let order = choices.order.first().map(|name| &name.place);
+    let block = choices.block.as_ref().map(|block| &block.place);
+    let inside = choices.inside.as_ref().filter(|inside| inside.value != InnerKernel::Elementwise);
+    let inside = inside.map(|inside| &inside.place);
+    let stores = choices.stores.as_ref().filter(|stores| stores.value == StorePolicy::Streaming);
+    let stores = stores.map(|stores| &stores.place);
+    match order.or(block).or(inside).or(stores) {
+        None => Ok(()),
+        Some(place) => Err(PlanError::Choice {
+            message: "this conversion copies single elements: its maps have no common digits"
+                .into(),
+            help: "remove this directive".into(),
+            place: place.clone(),
+        }),
+    }
+}
+
+/// Error if the manifest requires streaming stores, and no loop has them.
+fn require_streaming(
+    schedule: &ConvertSchedule,
+    plan: &RelayoutPlan,
+    body: &[Stmt],
+) -> Result<(), PlanError> {
+    let stores = schedule.stores.as_ref();
+    let Some(stores) = stores.filter(|stores| stores.value == StorePolicy::Streaming) else {
+        return Ok(());
+    };
+    if plan.parts.is_empty() || passes::streams(body) {
+        return Ok(());
+    }
+    Err(PlanError::Choice {
+        message:
+            "there are no streaming stores here: the relayout transposes no block and copies no run"
+                .into(),
+        help: "remove `stores`; `layoutc inspect --plan` prints the inner kernels".into(),
+        place: stores.place.clone(),
+    })
+}
