@@ -14,12 +14,12 @@ use crate::emit::syntax::{Function, Spelling, Stmt};
 use crate::loops::error::PlanError;
 use crate::lower::context::{Context, Naming};
 use crate::lower::expr::lower;
-use crate::lower::index::{
-    buffer_bytes, count, dense_offset, logical_bytes, physical_offset, plain_offset,
-};
+use crate::lower::index::{buffer_bytes, count, dense_offset, logical_bytes};
 use crate::lower::names::Namer;
 use crate::model::{Manifest, Tensor, TensorRef, View, ViewKind};
-use crate::plan::view::{dense_bytes, plain};
+use crate::plan::view::dense_bytes;
+use crate::reference::tensor::{physical_offset, plain_offset};
+use crate::reference::view::plain;
 
 /// Identifiers that the template declares in functions that also contain names from the manifest.
 const TAKEN: &[&str] = &[
