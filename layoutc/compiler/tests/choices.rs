@@ -181,3 +181,98 @@ fn fused_loops_have_unique_names() {
     assert!(text.contains("h_w 3: stride 120 to 6") && text.contains("h_w_2 20"), "{text}");
     assert!(text.contains("loops           h_w_2, h_w, c"), "{text}");
 }
+
+/// Directives of the report on the last relayout of `tensor`, which is a conversion; `None` if it has no plan.
+fn printed_schedule(manifest: &Manifest, tensor: &str) -> Option<String> {
+    let tensor = manifest.tensors.iter().find(|other| other.name == tensor).unwrap();
+    let report = plans(manifest, tensor, Cores::One).unwrap().pop().unwrap().json();
+    let lines = report["schedule"].as_array()?;
+    Some(lines.iter().map(|line| line.as_str().unwrap()).collect::<Vec<_>>().join("; "))
+}
+
+/// Generated functions of a conversion of a manifest, without the comment that names the manifest.
+fn functions(text: &str) -> String {
+    let sources = MemorySources::of("a.kdl", text);
+    let checked = Compiler::new(&sources, &Config::default()).check(&["a.kdl".to_owned()]);
+    assert_eq!(checked.diagnostics, [], "{text}");
+    let files = emit(&checked.manifests[0], &Settings::c(), "a", &Templates::default()).unwrap();
+    let source = files.into_iter().find(|file| file.path == "a.c").unwrap().text;
+    let is_code = |line: &&str| !line.contains("layoutc-hash") && !line.contains("STAMP");
+    source.lines().filter(is_code).collect::<Vec<_>>().join("\n")
+}
+
+/// Checks that a conversion has the same code with the schedule that the report prints. Returns that schedule.
+fn assert_schedule_is_complete(tensors: &str, from: &str, to: &str) -> Option<String> {
+    let plain = format!("{tensors}convert {from} to={to}\n");
+    let sources = MemorySources::of("a.kdl", plain.as_str());
+    let checked = Compiler::new(&sources, &Config::default()).check(&["a.kdl".to_owned()]);
+    assert_eq!(checked.diagnostics, [], "{plain}");
+    let schedule = printed_schedule(&checked.manifests[0], from)?;
+    let scheduled = format!("{tensors}convert {from} to={to} {{ {schedule} }}\n");
+    assert_eq!(functions(&scheduled), functions(&plain), "{scheduled}");
+    Some(schedule)
+}
+
+#[test]
+fn printed_conversion_schedules_give_the_same_code() {
+    for pair in PAIRS {
+        let (from, to) = pair.split_once(" to=").unwrap();
+        assert_schedule_is_complete(TENSORS, from, to);
+    }
+    // Layouts of the benchmarks, from and to the row-major tensor.
+    let bench =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/conversion/layouts");
+    let (mut printed, mut with_kind) = (0, 0);
+    for file in std::fs::read_dir(bench).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        let Some(name) = text.split("tensor ").nth(1).and_then(|rest| rest.split(' ').next())
+        else {
+            continue;
+        };
+        let tensors = format!("{text}\ntensor row_major like={name}\n");
+        for (from, to) in [("row_major", name), (name, "row_major")] {
+            let schedule = assert_schedule_is_complete(&tensors, from, to);
+            printed += usize::from(schedule.is_some());
+            with_kind += usize::from(schedule.is_some_and(|own| own.contains("inside")));
+        }
+    }
+    assert!(printed > 60 && with_kind > 60, "{printed} {with_kind}");
+}
+
+#[test]
+fn printed_schedules_of_random_conversions_give_the_same_code() {
+    let mut random = layoutc_testing::random::Random::new(20_261_130);
+    let mut pick = |below: u64| random.below(below);
+    let mut layouts = 0;
+    for _ in 0..layoutc_testing::campaign::cases(150, 2_000) {
+        let rank = 2 + pick(3);
+        let axes: Vec<char> = "abcd".chars().take(usize::try_from(rank).unwrap()).collect();
+        let extents: Vec<u64> = axes.iter().map(|_| 1 + pick(40)).collect();
+        let shape: String =
+            axes.iter().zip(&extents).map(|(axis, extent)| format!("{axis} {extent}; ")).collect();
+        let dtype = ["f32", "u8", "bf16", "f64", "i4"][usize::try_from(pick(5)).unwrap()];
+        let mut layout = |name: &str| {
+            let mut parts: Vec<String> = Vec::new();
+            let mut steps = String::new();
+            for axis in &axes {
+                if pick(3) == 0 {
+                    let by = [2, 3, 4, 8, 16][usize::try_from(pick(5)).unwrap()];
+                    steps.push_str(&format!("split {axis} by={by}; "));
+                    parts.extend([format!("{axis}_outer"), format!("{axis}_inner")]);
+                } else {
+                    parts.push(axis.to_string());
+                }
+            }
+            for k in (1..parts.len()).rev() {
+                parts.swap(k, usize::try_from(pick(u64::try_from(k + 1).unwrap())).unwrap());
+            }
+            let order = parts.join(" ");
+            format!(
+                "tensor {name} dtype={dtype} {{ shape {{ {shape}}}; layout {{ {steps}order {order}; padding allow }} }}\n"
+            )
+        };
+        let tensors = layout("first") + &layout("second");
+        layouts += usize::from(assert_schedule_is_complete(&tensors, "first", "second").is_some());
+    }
+    assert!(layouts > 100, "{layouts}");
+}

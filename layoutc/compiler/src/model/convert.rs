@@ -26,7 +26,7 @@ pub struct Convert {
 }
 
 /// Scheduling decisions of the manifest for a relayout. The planner makes every decision that is not set.
-#[derive(Debug, Clone, Default)]
+#[derive(PartialEq, Eq, Debug, Clone, Default)]
 pub struct ConvertSchedule {
     /// Names of loops, outermost first; loops that are not named are inside these.
     pub order: Vec<Spanned<String>>,
@@ -56,9 +56,10 @@ impl ConvertSchedule {
     pub const NONE: &Self =
         &Self { order: Vec::new(), block: None, inside: None, stores: None, fill: None };
 
-    /// True if the manifest sets neither loop order nor block nor inner kernel.
-    pub fn has_default_loops(&self) -> bool {
-        self.order.is_empty() && self.block.is_none() && self.inside.is_none()
+    /// True if one call may transpose several tiles: the manifest fixes no size of a tile, and no other inner kernel.
+    pub fn allows_shared_calls(&self) -> bool {
+        let kind = self.inside.as_ref().map(|inside| inside.value);
+        self.block.is_none() && matches!(kind, None | Some(InnerKernel::Transpose))
     }
 
     /// True if the manifest sets no decision: the planner makes all.

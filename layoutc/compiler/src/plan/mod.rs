@@ -23,7 +23,9 @@ use layoutc_algebra::expr::Var;
 use layoutc_algebra::symbol::Symbol;
 
 pub use self::loop_facts::{LoopFacts, kernel_loops};
-pub use self::relayout::{RelayoutFunction, convert, copy_kernel, gpu_convert, gpu_copy_kernel};
+pub use self::relayout::{
+    RelayoutFunction, convert, convert_schedule, copy_kernel, gpu_convert, gpu_copy_kernel,
+};
 pub(crate) use self::schedules::schedule_diagnostics;
 pub use self::schedules::statement_schedules;
 pub use self::tensor::{GpuRelayouts, TensorPlan, gpu_relayouts, relayouts, tensor};

@@ -5,6 +5,7 @@ use layoutc_algebra::symbol::Symbol;
 use crate::ir::{Function, Stmt};
 use crate::loops::error::PlanError;
 use crate::loops::image;
+use crate::loops::relayout::directives;
 use crate::loops::relayout::plan::{Primitives, RelayoutPlan};
 use crate::lower::context::{Context, Naming};
 use crate::lower::gpu_relayout::{self, Kernel};
@@ -13,7 +14,7 @@ use crate::lower::relayout::copy::OperandCopy;
 use crate::lower::relayout::padding::Padding;
 use crate::lower::relayout::statement::{RelayoutStatement, ends};
 use crate::model::compute::KernelInstance;
-use crate::model::{Convert, ConvertSchedule, InnerKernel, Manifest, StorePolicy};
+use crate::model::{Convert, ConvertSchedule, FillStrategy, InnerKernel, Manifest, StorePolicy};
 use crate::passes;
 
 /// Function of a relayout, and the decisions behind it.
@@ -86,6 +87,34 @@ pub fn convert(
     let [from, to] = [&Context::new(from, naming), &Context::new(&to, naming)];
     let statement = RelayoutStatement::convert([from, to], &convert.axes, schedule);
     relayout(&statement, RelayoutBuilder::convert(from, to, convert.cast)).map(Some)
+}
+
+/// Directives of a `convert` that state its plan: with them the conversion has the same code. `None` if it copies single
+/// elements for lack of common digits, or an end does not exist.
+///
+/// # Errors
+/// Same as [`pack`].
+pub fn convert_schedule(
+    manifest: &Manifest,
+    convert: &Convert,
+    naming: &Naming<'_>,
+) -> Result<Option<ConvertSchedule>, PlanError> {
+    let planned = |choices: ConvertSchedule| {
+        self::convert(manifest, &Convert { choices, ..convert.clone() }, naming)
+    };
+    let Some(own) = planned(convert.choices.clone())? else { return Ok(None) };
+    let Some(plan) = &own.plan else { return Ok(None) };
+    let fill = match own.padding {
+        Padding::None | Padding::Kept => None,
+        Padding::First => Some(FillStrategy::WholeFirst),
+        Padding::Alone => Some(FillStrategy::PaddingOnly),
+    };
+    let candidates = directives::candidates(plan, fill, &convert.choices, &convert.place);
+    let is_same = |choices: &ConvertSchedule| {
+        let again = planned(choices.clone()).ok().flatten();
+        again.is_some_and(|again| again.function == own.function)
+    };
+    Ok(candidates.into_iter().find(is_same))
 }
 
 /// Plans a kernel that only copies one operand to another as a relayout: `NAME(symbols, from, to)`. `None` for every

@@ -10,18 +10,18 @@ use crate::machine::CPU;
 use crate::model::InnerKernel;
 
 /// Primitive that the planner chooses. `element`: size of an element in bytes, `None` if only single elements can be
-/// copied; `several`: true if one call may transpose several tiles.
+/// copied; `may_share`: true for a digit whose tiles one call may transpose.
 pub(crate) fn best(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
     element: Option<u32>,
-    several: bool,
+    may_share: &dyn Fn(usize) -> bool,
 ) -> RelayoutPrimitive {
     let options =
         [(InnerKernel::Transpose, CPU.call_bytes), (InnerKernel::CopyRuns, CPU.call_run_bytes)];
     let mut worth = options.into_iter().filter_map(|(way, least)| {
         let inner = of(refinement, symbols, element, way)?;
-        let inner = if several { small_tiles::together(refinement, symbols, inner) } else { inner };
+        let inner = small_tiles::together(refinement, symbols, inner, may_share);
         (moved(refinement, symbols, inner, element?) >= least).then_some(inner)
     });
     worth.next().unwrap_or(RelayoutPrimitive::Element)

@@ -32,15 +32,17 @@ pub(crate) fn parts(
     Ok(all)
 }
 
-/// Primitive with `count` set if one call can transpose several tiles; other primitives unchanged.
+/// Primitive with `count` set if one call can transpose several tiles; other primitives unchanged. `may_share(k)` is true
+/// if the manifest allows that digit `k` has no loop.
 pub(crate) fn together(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
     inner: RelayoutPrimitive,
+    may_share: &dyn Fn(usize) -> bool,
 ) -> RelayoutPrimitive {
     match inner {
         RelayoutPrimitive::Transpose { rows, columns, together, bytes, .. } => {
-            let count = count(refinement, symbols, inner);
+            let count = count(refinement, symbols, inner).filter(|k| may_share(*k));
             RelayoutPrimitive::Transpose { rows, columns, together, count, bytes }
         }
         other => other,

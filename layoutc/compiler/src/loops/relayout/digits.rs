@@ -7,7 +7,7 @@ use crate::loops::arith::{ceil_div, fold, is_multiple, product, scale, sum};
 use crate::loops::relayout::address_map::{AddressChain, AddressMap};
 
 /// Loop of a refinement: a digit in which both offsets are linear.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommonDigit {
     /// Position of the digit's chain in [`DigitRefinement::chains`].
     pub chain: usize,
@@ -24,7 +24,7 @@ pub struct CommonDigit {
 }
 
 /// Bounds of a chain: its elements are at `low <= m < high`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValidRange {
     /// Least `m` of an element.
     pub low: Expr,
@@ -33,7 +33,7 @@ pub struct ValidRange {
 }
 
 /// Copy between two arrangements that is linear in every loop.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigitRefinement {
     /// Loops, grouped by chain, most significant first.
     pub digits: Vec<CommonDigit>,

@@ -3,6 +3,7 @@
 
 pub(crate) mod address_map;
 pub(crate) mod digits;
+pub(crate) mod directives;
 pub(crate) mod full_runs;
 pub(crate) mod fuse;
 pub(crate) mod overrides;

@@ -4,8 +4,8 @@
 use layoutc_algebra::symbol::Symbol;
 
 use crate::loops::error::PlanError;
-use crate::loops::heuristics::relayout_primitive;
-use crate::loops::relayout::digits::DigitRefinement;
+use crate::loops::heuristics::{relayout_primitive, small_tiles};
+use crate::loops::relayout::digits::{CommonDigit, DigitRefinement};
 use crate::loops::relayout::schedule::{RelayoutPrimitive, RelayoutSchedule, block, levels, loops};
 use crate::model::{ConvertSchedule, InnerKernel, Spanned};
 
@@ -52,16 +52,28 @@ fn inners(
     element: Option<u32>,
     choices: &ConvertSchedule,
 ) -> Result<Vec<RelayoutPrimitive>, PlanError> {
-    let best = |part| relayout_primitive::best(part, symbols, element, choices.has_default_loops());
-    let Some(wanted) = &choices.inside else { return Ok(parts.iter().map(best).collect()) };
-    let found: Vec<Option<RelayoutPrimitive>> = parts
-        .iter()
-        .map(|part| relayout_primitive::of(part, symbols, element, wanted.value))
-        .collect();
-    if found.iter().all(Option::is_none) && !parts.is_empty() {
-        return Err(no_such_inside(wanted));
+    let is_ordered = |digit: &CommonDigit| choices.order.iter().any(|own| own.value == digit.name);
+    let primitive = |part: &DigitRefinement, kind: Option<InnerKernel>| {
+        let may_share =
+            |k: usize| choices.block.is_none() && !part.digits.get(k).is_some_and(is_ordered);
+        match kind {
+            None => Some(relayout_primitive::best(part, symbols, element, &may_share)),
+            Some(kind) => relayout_primitive::of(part, symbols, element, kind)
+                .map(|inner| small_tiles::together(part, symbols, inner, &may_share)),
+        }
+    };
+    let wanted = choices.inside.as_ref();
+    let kind = wanted.map(|wanted| wanted.value);
+    let found: Vec<_> = parts.iter().map(|part| primitive(part, kind)).collect();
+    match wanted {
+        Some(wanted) if found.iter().all(Option::is_none) && !parts.is_empty() => {
+            Err(no_such_inside(wanted))
+        }
+        _ => {
+            let own = parts.iter().zip(found);
+            Ok(own.filter_map(|(part, found)| found.or_else(|| primitive(part, None))).collect())
+        }
     }
-    Ok(parts.iter().zip(found).map(|(part, found)| found.unwrap_or_else(|| best(part))).collect())
 }
 
 /// Digits of each part's outermost loops, in the order of `names`.

@@ -36,7 +36,7 @@ pub enum Primitives {
 }
 
 /// Relayout with all its loops decided.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelayoutPlan {
     /// Parts, executed in order; empty if there is no element to copy.
     pub parts: Vec<RelayoutPart>,
@@ -47,7 +47,7 @@ pub struct RelayoutPlan {
 }
 
 /// Part of a relayout: its digits, loops and inner kernel.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelayoutPart {
     /// Digits, merged so that each is at most one loop.
     pub refinement: DigitRefinement,
@@ -90,7 +90,9 @@ pub(crate) fn plan(
         None => vec![refinement.clone()],
     };
     let merged = refinements.iter().map(|part| match element {
-        Some(element) if choices.has_default_loops() => small_tiles::parts(part, symbols, element),
+        Some(element) if choices.allows_shared_calls() => {
+            small_tiles::parts(part, symbols, element)
+        }
         _ => Ok(vec![merge(part, symbols)?]),
     });
     let merged = merged.collect::<Result<Vec<_>, _>>()?.concat();

@@ -8,17 +8,6 @@ use crate::manifest::syntax::{
 };
 use crate::manifest::tree::{ManifestNode, ManifestValue};
 
-/// Scheduling decisions with a keyword as argument, as triples (name of the node, keyword, decision).
-const WORDS: &[(&str, &str, ConvertScheduleKind)] = &[
-    ("inside", "blocks", ConvertScheduleKind::Inside(InnerKernel::Transpose)),
-    ("inside", "runs", ConvertScheduleKind::Inside(InnerKernel::CopyRuns)),
-    ("inside", "elements", ConvertScheduleKind::Inside(InnerKernel::Elementwise)),
-    ("stores", "streaming", ConvertScheduleKind::Stores(StorePolicy::Streaming)),
-    ("stores", "cached", ConvertScheduleKind::Stores(StorePolicy::Cached)),
-    ("fill", "first", ConvertScheduleKind::Fill(FillStrategy::WholeFirst)),
-    ("fill", "borders", ConvertScheduleKind::Fill(FillStrategy::PaddingOnly)),
-];
-
 /// Maximum of both numbers in `block 32 64`, the extents of a transpose tile; a greater one is an error.
 const EDGE: i64 = 1 << 30;
 
@@ -70,15 +59,26 @@ impl ManifestReader<'_, '_> {
     }
 
     fn word_choice(&mut self, node: &ManifestNode, name: &str) -> Option<ConvertScheduleKind> {
-        let usage = match name {
-            "inside" => "inside blocks",
-            "stores" => "stores streaming",
-            _ => "fill borders",
+        let (usage, words) = match name {
+            "inside" => {
+                let kinds = InnerKernel::ALL.iter();
+                let words = kinds.map(|k| (k.keyword(), ConvertScheduleKind::Inside(*k)));
+                ("inside blocks", words.collect::<Vec<_>>())
+            }
+            "stores" => {
+                let policies = StorePolicy::ALL.iter();
+                let words = policies.map(|p| (p.keyword(), ConvertScheduleKind::Stores(*p)));
+                ("stores streaming", words.collect())
+            }
+            _ => {
+                let strategies = FillStrategy::ALL.iter();
+                let words = strategies.map(|s| (s.keyword(), ConvertScheduleKind::Fill(*s)));
+                ("fill borders", words.collect())
+            }
         };
         let entry = self.argument(node, usage)?;
         let subject = format!("`{name}`");
         self.text_of(entry, &subject)?;
-        let words = WORDS.iter().filter(|row| row.0 == name).map(|row| (row.1, row.2.clone()));
-        self.keyword(&subject, entry, &words.collect::<Vec<_>>())
+        self.keyword(&subject, entry, &words)
     }
 }

@@ -101,3 +101,43 @@ pub enum FillStrategy {
     /// `borders`: fills the padding only.
     PaddingOnly,
 }
+
+impl InnerKernel {
+    /// All values.
+    pub const ALL: [Self; 3] = [Self::Transpose, Self::CopyRuns, Self::Elementwise];
+
+    /// Keyword of the kernel in a manifest.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Self::Transpose => "blocks",
+            Self::CopyRuns => "runs",
+            Self::Elementwise => "elements",
+        }
+    }
+}
+
+impl StorePolicy {
+    /// All values.
+    pub const ALL: [Self; 2] = [Self::Streaming, Self::Cached];
+
+    /// Keyword of the policy in a manifest.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Self::Streaming => "streaming",
+            Self::Cached => "cached",
+        }
+    }
+}
+
+impl FillStrategy {
+    /// All values.
+    pub const ALL: [Self; 2] = [Self::WholeFirst, Self::PaddingOnly];
+
+    /// Keyword of the strategy in a manifest.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Self::WholeFirst => "first",
+            Self::PaddingOnly => "borders",
+        }
+    }
+}

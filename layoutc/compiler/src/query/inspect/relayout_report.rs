@@ -1,6 +1,6 @@
 //! Reports on relayouts (pack, unpack and conversions): digits, loops, innermost kernels, pseudo-code.
 
-use crate::model::StorePolicy;
+use crate::model::{ConvertSchedule, StorePolicy};
 use crate::plan::view;
 use layoutc_algebra::expr::Expr;
 use serde_json::{Value, json};
@@ -24,11 +24,13 @@ use crate::plan::{self, RelayoutFunction};
 #[derive(Debug)]
 pub struct RelayoutReport {
     relayout: RelayoutFunction,
+    /// Directives of the `convert` that state the plan; `None` for relayouts that are no conversion.
+    schedule: Option<ConvertSchedule>,
 }
 
 impl From<RelayoutFunction> for RelayoutReport {
     fn from(relayout: RelayoutFunction) -> Self {
-        Self { relayout }
+        Self { relayout, schedule: None }
     }
 }
 
@@ -93,7 +95,9 @@ fn conversions(
         }
         let relayout = plan::convert(manifest, convert, naming)
             .map_err(|error| plan_fault(convert.place.clone(), &from.name, &error))?;
-        plans.extend(relayout.map(|relayout| RelayoutReport { relayout }));
+        let schedule = plan::convert_schedule(manifest, convert, naming)
+            .map_err(|error| plan_fault(convert.place.clone(), &from.name, &error))?;
+        plans.extend(relayout.map(|relayout| RelayoutReport { relayout, schedule }));
     }
     Ok(plans)
 }
@@ -105,8 +109,10 @@ impl RelayoutReport {
         let nest = self.relayout.plan.as_ref();
         let parts = nest.map(|nest| nest.parts.iter().map(|p| part_json(p, &text)).collect());
         let parts: Option<Vec<Value>> = parts;
+        let schedule = self.schedule.as_ref().map(directives);
         json!({
             "name": self.relayout.function.name,
+            "schedule": schedule,
             "by": if nest.is_some() { "digits" } else { "elements" },
             "parts": parts.unwrap_or_default(),
             "padding": self.padding(),
@@ -144,6 +150,7 @@ impl RelayoutReport {
             }
         }
         lines.push(("padding", self.padding().to_owned()));
+        lines.extend(labelled("schedule", self.schedule.iter().flat_map(directives)));
         lines.extend(labelled("code", pseudo_code::lines(self.relayout.function.body.clone())));
         lines
     }
@@ -264,4 +271,18 @@ fn part_json(part: &RelayoutPart, text: &dyn Fn(&Expr) -> String) -> Value {
         "loops": part.schedule.levels.iter().map(level).collect::<Vec<_>>(),
         "inside": inside,
     })
+}
+
+/// Lines of the directives of a `convert`, one for each directive.
+fn directives(schedule: &ConvertSchedule) -> Vec<String> {
+    let ConvertSchedule { order, block, inside, stores, fill } = schedule;
+    let names: Vec<&str> = order.iter().map(|name| name.value.as_str()).collect();
+    let lines = [
+        (!names.is_empty()).then(|| format!("order {}", names.join(" "))),
+        block.as_ref().map(|sizes| format!("block {} {}", sizes.value[0], sizes.value[1])),
+        inside.as_ref().map(|kind| format!("inside {}", kind.value.keyword())),
+        stores.as_ref().map(|policy| format!("stores {}", policy.value.keyword())),
+        fill.as_ref().map(|strategy| format!("fill {}", strategy.value.keyword())),
+    ];
+    lines.into_iter().flatten().collect()
 }
