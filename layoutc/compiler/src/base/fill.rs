@@ -78,19 +78,23 @@ pub fn bits(dtype: Dtype, fill: Fill) -> Result<u64, FillError> {
     }
 }
 
-/// Bit pattern of a fill value (see [`bits`]) in hexadecimal, zero-padded to the width of the scalar: `3c00` for 1 in
-/// `f16`. For a record, all of its bytes, the last one first.
+/// Bytes of one scalar of `dtype` with the fill value (see [`bits`]), the lowest first; of a record, all of its bytes.
 ///
 /// # Errors
 /// As for [`bits`].
-pub fn digits(dtype: Dtype, fill: Fill) -> Result<String, FillError> {
+pub fn bytes(dtype: Dtype, fill: Fill) -> Result<Vec<u8>, FillError> {
     if let Some(record) = dtype.record() {
-        let bytes = record::bytes(record, fill)?;
-        let digits = |text: String, byte: &u8| format!("{text}{byte:02x}");
-        return Ok(bytes.iter().rev().fold(String::new(), digits));
+        return record::bytes(record, fill);
     }
-    let digits = usize::try_from(dtype.scalar_bits().div_ceil(4)).unwrap_or(16);
-    Ok(format!("{:0digits$x}", bits(dtype, fill)?))
+    let bytes = usize::try_from(dtype.scalar_bits().div_ceil(8)).unwrap_or(8);
+    Ok(bits(dtype, fill)?.to_le_bytes().into_iter().take(bytes).collect())
+}
+
+/// Bytes of one scalar of `dtype` in hexadecimal, the highest first: `3c00` for 1 in `f16`, `3` for 3 in `i4`.
+pub fn digits(dtype: Dtype, bytes: &[u8]) -> String {
+    let digit = |text: String, byte: &u8| format!("{text}{byte:02x}");
+    let digits = bytes.iter().rev().fold(String::new(), digit);
+    digits.chars().skip(usize::from(dtype.scalar_bits() <= 4)).collect()
 }
 
 /// Fill value of a tensor of type `dtype` whose manifest gives none: `value`, the default of the project. If `value` is

@@ -227,7 +227,8 @@ pub(super) fn view(
 
 /// Definition of the constant `fill`, the value of padding elements.
 pub(super) fn fill_stmt(tensor: &Tensor) -> Stmt {
-    let bits = fill::digits(tensor.dtype, tensor.fill).unwrap_or_default();
+    let bits = fill::bytes(tensor.dtype, tensor.fill).unwrap_or_default();
+    let bits = fill::digits(tensor.dtype, &bits);
     let (name, element) = ("fill".to_owned(), tensor.dtype.to_string());
     Stmt::LetElement { name, element, bits, spelling: Spelling::Number }
 }

@@ -7,6 +7,7 @@ use super::{
     Compare, Expr, Function, LoopKind, Param, Primitive, Stmt, Storage, Strided, Update, Value,
     ValueOp,
 };
+use crate::base::fill::digits;
 
 impl Display for Function {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -48,26 +49,26 @@ impl Display for Stmt {
         match self {
             Self::Let { name, value } => write!(f, "let {name} = {value}"),
             Self::LetIndex { name, value } => write!(f, "let {name} = index {value}"),
-            Self::LetElement { name, element, bits, .. } => {
-                write!(f, "let {name} = {element} 0x{bits}")
+            Self::LetElement { name, dtype, bytes, .. } => {
+                write!(f, "let {name} = {dtype} 0x{}", digits(*dtype, bytes))
             }
             Self::Variable { name, dtype, value } => write!(f, "var {name}: {dtype} = {value}"),
             Self::Declare { names } => {
                 f.write_str("declare ")?;
                 separated(f, names)
             }
-            Self::Allocate { name, element, elements, storage } => {
+            Self::Allocate { name, dtype, elements, storage } => {
                 let storage = match storage {
                     Storage::Private => "private",
                     Storage::Shared => "shared",
                     Storage::Restrict { .. } => "restrict",
                     Storage::Team { .. } => "team",
                 };
-                write!(f, "allocate {storage} {name}: {element}[{elements}]")
+                write!(f, "allocate {storage} {name}: {dtype}[{elements}]")
             }
-            Self::Alias { name, buffer, element, written } => {
+            Self::Alias { name, buffer, dtype, written } => {
                 let access = if *written { "writes" } else { "reads" };
-                write!(f, "alias {name}: {element} {access} {buffer}")
+                write!(f, "alias {name}: {dtype} {access} {buffer}")
             }
             Self::For { name, from, to, step, kind, .. } => {
                 write!(f, "for {name} in {from}..{to}")?;

@@ -210,8 +210,8 @@ pub enum Primitive {
         first: Expr,
         /// Identifier of the array of words that is written, from its start.
         to: String,
-        /// Type of an element of the words, in manifest notation: `f16`.
-        element: String,
+        /// Type of an element of the words.
+        dtype: Dtype,
         /// Number of words read, which is the number of elements of each word written.
         rows: i64,
         /// Number of words written, which is the number of elements of each word read.
@@ -292,10 +292,10 @@ pub enum Stmt {
     LetElement {
         /// Identifier of the constant.
         name: String,
-        /// Element type of the constant, in manifest notation: `f32`.
-        element: String,
-        /// Bit pattern of one lane in hexadecimal, without `0x`; all lanes are equal.
-        bits: String,
+        /// Element type of the constant.
+        dtype: Dtype,
+        /// Bytes of one lane, the lowest first; all lanes are equal.
+        bytes: Vec<u8>,
         /// Form of the constant in source code.
         spelling: Spelling,
     },
@@ -317,8 +317,8 @@ pub enum Stmt {
     Allocate {
         /// Identifier of the array.
         name: String,
-        /// Element type of the array, in manifest notation: `f32`.
-        element: String,
+        /// Element type of the array.
+        dtype: Dtype,
         /// Number of elements of the array.
         elements: i64,
         /// Memory space of the array.
@@ -331,8 +331,8 @@ pub enum Stmt {
         name: String,
         /// Identifier of the buffer.
         buffer: String,
-        /// Element type under the second name, in manifest notation: `u32`.
-        element: String,
+        /// Element type under the second name.
+        dtype: Dtype,
         /// True if the function writes the buffer, false if it only reads the buffer.
         written: bool,
     },

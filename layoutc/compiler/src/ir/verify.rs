@@ -65,12 +65,12 @@ pub fn verify(function: &Function) -> Result<(), VerifyError> {
 enum Declared {
     /// Index parameter, index constant, index variable or loop variable.
     Index,
-    /// Element value of the given type; `None` for a type that is not a [`Dtype`], such as a word of several elements.
-    Element(Option<Dtype>),
-    /// Array, or buffer that may be written, with its element type; `None` for a type that is not a [`Dtype`].
+    /// Element value of the given type.
+    Element(Dtype),
+    /// Array, or buffer that may be written, with its element type; `None` for an output parameter that is an index.
     Writable(Option<Dtype>),
-    /// Read-only buffer with its element type; `None` for a type that is not a [`Dtype`].
-    Readable(Option<Dtype>),
+    /// Read-only buffer with its element type.
+    Readable(Dtype),
 }
 
 impl Declared {
@@ -78,9 +78,7 @@ impl Declared {
         match ty {
             ParamType::Index => Self::Index,
             ParamType::OutIndex => Self::Writable(None),
-            ParamType::Input(dtype) | ParamType::InputImage(dtype, _) => {
-                Self::Readable(Some(dtype))
-            }
+            ParamType::Input(dtype) | ParamType::InputImage(dtype, _) => Self::Readable(dtype),
             ParamType::Output(dtype) | ParamType::OutputImage(dtype, _) => {
                 Self::Writable(Some(dtype))
             }
@@ -90,7 +88,8 @@ impl Declared {
     fn dtype(self) -> Option<Dtype> {
         match self {
             Self::Index => None,
-            Self::Element(dtype) | Self::Writable(dtype) | Self::Readable(dtype) => dtype,
+            Self::Element(dtype) | Self::Readable(dtype) => Some(dtype),
+            Self::Writable(dtype) => dtype,
         }
     }
 }
@@ -140,30 +139,32 @@ impl Verifier {
             Stmt::Let { name, .. } | Stmt::LetIndex { name, .. } => {
                 self.declare(name, Declared::Index);
             }
-            Stmt::LetElement { name, element, .. } => {
-                self.declare(name, Declared::Element(Dtype::of_plan(element)));
-            }
+            Stmt::LetElement { name, dtype, .. } => self.declare(name, Declared::Element(*dtype)),
             Stmt::Variable { name, dtype, value } => {
                 self.same(*dtype, value)?;
-                self.declare(name, Declared::Element(Some(*dtype)));
+                self.declare(name, Declared::Element(*dtype));
             }
             Stmt::Declare { names } => {
                 names.iter().for_each(|name| self.declare(name, Declared::Index));
             }
-            Stmt::Allocate { name, element, elements: _, storage } => {
+            Stmt::Allocate { name, dtype, elements: _, storage } => {
                 if let Storage::Restrict { memory } | Storage::Team { memory, .. } = storage {
-                    self.declare(memory, Declared::Writable(Dtype::of_plan(element)));
+                    self.declare(memory, Declared::Writable(Some(*dtype)));
                 }
-                self.declare(name, Declared::Writable(Dtype::of_plan(element)));
+                self.declare(name, Declared::Writable(Some(*dtype)));
             }
-            Stmt::Alias { name, buffer, element, written } => {
+            Stmt::Alias { name, buffer, dtype, written } => {
                 if *written {
                     self.writable(buffer)?;
                 }
-                let dtype = Dtype::of_plan(element);
-                let declared =
-                    if *written { Declared::Writable(dtype) } else { Declared::Readable(dtype) };
-                self.declare(name, declared);
+                self.declare(
+                    name,
+                    if *written {
+                        Declared::Writable(Some(*dtype))
+                    } else {
+                        Declared::Readable(*dtype)
+                    },
+                );
             }
             Stmt::For { name, step, kind, body, .. } => {
                 self.legal(name, *step, kind)?;

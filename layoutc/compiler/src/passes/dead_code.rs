@@ -167,7 +167,7 @@ mod tests {
         };
         let sums = Stmt::Allocate {
             name: "sums".to_owned(),
-            element: "f32".to_owned(),
+            dtype,
             elements: 8,
             storage: Storage::Private,
         };

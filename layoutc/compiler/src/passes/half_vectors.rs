@@ -260,8 +260,8 @@ fn is_cast(cast: Cast, from: (Dtype, i64), to: (Dtype, i64)) -> bool {
 }
 
 fn declared(array: &str) -> Stmt {
-    let (name, element) = (array.to_owned(), SINGLE.0.to_string());
-    Stmt::Allocate { name, element, elements: CPU.half_vector_elements, storage: Storage::Private }
+    let (name, elements) = (array.to_owned(), CPU.half_vector_elements);
+    Stmt::Allocate { name, dtype: SINGLE.0, elements, storage: Storage::Private }
 }
 
 fn at(buffer: &str, index: Expr, (_, bytes): (Dtype, i64)) -> Strided {

@@ -156,7 +156,7 @@ impl Region<'_> {
     /// Shared array in place of a private one, and true if no other declaration in the function has the same name.
     /// `None` for any other statement.
     fn array(&mut self, stmt: &Stmt) -> Option<(Stmt, bool)> {
-        let Stmt::Allocate { name, element, elements, storage } = stmt else { return None };
+        let Stmt::Allocate { name, dtype, elements, storage } = stmt else { return None };
         let memory = match storage {
             Storage::Restrict { memory } => memory.clone(),
             _ => self.name(&format!("{name}_memory")),
@@ -164,9 +164,9 @@ impl Region<'_> {
         let same = self.taken.iter().filter(|taken| *taken == name || **taken == memory);
         let is_only = same.count() <= 2;
         let common = self.name(&format!("{name}_of_team"));
-        let (name, element, elements) = (name.clone(), element.clone(), *elements);
+        let (name, dtype, elements) = (name.clone(), *dtype, *elements);
         let storage = Storage::Team { memory, common };
-        Some((Stmt::Allocate { name, element, elements, storage }, is_only))
+        Some((Stmt::Allocate { name, dtype, elements, storage }, is_only))
     }
 
     fn name(&mut self, wanted: &str) -> String {

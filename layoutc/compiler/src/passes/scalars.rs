@@ -35,12 +35,11 @@ fn rewrite(body: &mut Vec<Stmt>) {
 /// Name and element type of a private array of one element, whose elements are computed in their own type; `None` for
 /// any other statement.
 fn scalar(stmt: &Stmt) -> Option<(String, Dtype)> {
-    let Stmt::Allocate { name, element, elements: 1, storage: Storage::Private } = stmt else {
+    let Stmt::Allocate { name, dtype, elements: 1, storage: Storage::Private } = stmt else {
         return None;
     };
-    let dtype = Dtype::of_plan(element)?;
     let is_own = dtype.scalar.compute_type() == dtype.scalar && dtype.lanes == 1;
-    (is_own && dtype.scalar != Scalar::Bool).then(|| (name.clone(), dtype))
+    (is_own && dtype.scalar != Scalar::Bool).then(|| (name.clone(), *dtype))
 }
 
 /// Position of the first statement after `at` that uses the array, if it writes the element, with the declaration that

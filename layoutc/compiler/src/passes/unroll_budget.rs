@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::base::dtype::Dtype;
 use crate::ir::{Expr, Function, LoopKind, Part, Stmt, Storage, Value};
 use crate::machine::CPU;
 
@@ -19,11 +18,10 @@ pub fn unroll_budget(function: &mut Function) {
 /// `spilled` are the arrays that exceed the registers; those that the body declares are added to it.
 fn keep_spilled_loops(body: &mut [Stmt], spilled: &mut BTreeSet<String>) {
     for stmt in body {
-        if let Stmt::Allocate { name, element, elements, storage: Storage::Private } = stmt {
-            let bits = Dtype::parse(element).map_or(0, Dtype::element_bits);
-            if elements.saturating_mul(bits.into()) > CPU.register_bytes * 8 {
-                spilled.insert(name.clone());
-            }
+        if let Stmt::Allocate { name, dtype, elements, storage: Storage::Private } = stmt
+            && elements.saturating_mul(dtype.element_bits().into()) > CPU.register_bytes * 8
+        {
+            spilled.insert(name.clone());
         }
         if let Stmt::For { name, kind: kind @ LoopKind::Unrolled(2..), body, .. } = stmt
             && !spilled.is_empty()
@@ -104,6 +102,7 @@ fn weigh(body: &mut [Stmt]) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::dtype::Dtype;
     use crate::ir::Update;
 
     fn nest(rounds: &[i64]) -> Vec<Stmt> {
@@ -130,15 +129,15 @@ mod tests {
         // 30 registers of 16 f32, and one element more.
         for (elements, is_unrolled) in [(480, true), (481, false)] {
             let sum = Value::Item { array: "sum".to_owned(), index: Expr::name("at") };
-            let zero = Value::Constant { dtype: Dtype::parse("f32").unwrap(), bits: 0 };
             let dtype = Dtype::parse("f32").unwrap();
+            let zero = Value::Constant { dtype, bits: 0 };
             let update = Stmt::Update { into: sum, how: Update::Set, dtype, value: zero };
             let at = Stmt::Let { name: "at".to_owned(), value: Expr::name("i") };
             let (name, from, to) = ("i".to_owned(), Expr::int(0), Expr::int(4));
             let kind = LoopKind::Unrolled(4);
             let nest = Stmt::For { name, from, to, step: 1, kind, body: vec![at, update] };
-            let (name, element) = ("sum".to_owned(), "f32".to_owned());
-            let array = Stmt::Allocate { name, element, elements, storage: Storage::Private };
+            let (name, storage) = ("sum".to_owned(), Storage::Private);
+            let array = Stmt::Allocate { name, dtype, elements, storage };
             let mut body = vec![array, nest];
             keep_spilled_loops(&mut body, &mut BTreeSet::new());
             assert_eq!(written_out(&body[1..]), [is_unrolled], "{elements}");

@@ -1,6 +1,7 @@
 //! Vector stores: a loop that copies elements of a private array to consecutive elements of a buffer becomes one store
 //! of a vector. gcc would extract the elements of a vector register one by one.
 
+use crate::base::dtype::Scalar;
 use crate::ir::{Expr, Function, LoopKind, Primitive, Stmt, Storage, Value};
 
 /// Numbers of elements that one store writes.
@@ -16,8 +17,8 @@ pub fn vector_stores(function: &mut Function) {
 fn rewrite(body: &mut [Stmt], arrays: &mut Vec<String>) {
     let outside = arrays.len();
     for stmt in body {
-        if let Stmt::Allocate { name, element, storage: Storage::Private, .. } = stmt
-            && element != "bool"
+        if let Stmt::Allocate { name, dtype, storage: Storage::Private, .. } = stmt
+            && dtype.scalar != Scalar::Bool
         {
             arrays.push(name.clone());
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use layoutc_algebra::expr::curve::CurveGrid;
 
-use crate::base::dtype::{Dtype, Scalar};
+use crate::base::dtype::Dtype;
 use crate::ir::{Compare, Expr, Function, ParamType, Primitive, Stmt, Strided, Value as Element};
 
 use super::RunError;
@@ -115,9 +115,8 @@ impl<'a> Compiler<'a> {
                 let value = Program::of(&value);
                 Step::Let { slot: self.new_slot(name), value }
             }
-            Stmt::LetElement { name, element, bits, .. } => {
-                let bytes = element_bytes(element, bits).ok_or(RunError::Unsupported)?;
-                self.elements.push((name.clone(), bytes));
+            Stmt::LetElement { name, dtype, bytes, .. } => {
+                self.elements.push((name.clone(), element_bytes(*dtype, bytes)));
                 return Ok(None);
             }
             Stmt::For { name, from, to, step, kind, body } if !kind.is_gpu() => {
@@ -387,19 +386,7 @@ fn grid(rows: i64, columns: i64) -> Result<CurveGrid, RunError> {
     CurveGrid::new(side(rows)?, side(columns)?).ok_or(RunError::Unsupported)
 }
 
-/// Little-endian bytes of an element of type `element`. `bits` holds the hex digits of one lane (of a complex lane, the
-/// real part; the imaginary part is 0), or of a whole record. `None` if the type or a digit is invalid.
-pub(super) fn element_bytes(element: &str, bits: &str) -> Option<Vec<u8>> {
-    let dtype = Dtype::of_plan(element)?;
-    if dtype.record().is_some() {
-        let digits = |k: usize| bits.get(k..k.checked_add(2)?);
-        let bytes = (0..bits.len()).step_by(2).rev();
-        return bytes.map(|k| u8::from_str_radix(digits(k)?, 16).ok()).collect();
-    }
-    let bits = u64::from_str_radix(bits, 16).ok()?;
-    let scalar = usize::try_from(dtype.scalar_bits() / 8).ok()?;
-    let real = if matches!(dtype.scalar, Scalar::C64 | Scalar::C128) { scalar / 2 } else { scalar };
-    let mut lane: Vec<u8> = bits.to_le_bytes().into_iter().take(real).collect();
-    lane.resize(scalar, 0);
-    Some(lane.repeat(usize::try_from(dtype.lanes).ok()?))
+/// Little-endian bytes of an element of type `dtype` whose lanes all have the bytes `lane`.
+pub(super) fn element_bytes(dtype: Dtype, lane: &[u8]) -> Vec<u8> {
+    lane.repeat(usize::try_from(dtype.lanes).unwrap_or(1))
 }

@@ -4,6 +4,7 @@ use super::{
     Among, Compare, Expr, Function, Gathering, Number, NumberOp, Operand, Param, ParamType,
     Returns, Spelling, Stmt, Strided, TeamArray, WorkAxis,
 };
+use crate::base::fill;
 use crate::ir;
 use crate::passes;
 
@@ -238,25 +239,31 @@ impl From<ir::Stmt> for Stmt {
         match stmt {
             From::Let { name, value } => Self::Let { name, value: value.into() },
             From::LetIndex { name, value } => Self::LetIndex { name, value: value.into() },
-            From::LetElement { name, element, bits, spelling } => {
-                Self::LetElement { name, element, bits, spelling: spelling.into() }
-            }
+            From::LetElement { name, dtype, bytes, spelling } => Self::LetElement {
+                name,
+                element: dtype.to_string(),
+                bits: fill::digits(dtype, &bytes),
+                spelling: spelling.into(),
+            },
             From::Variable { name, dtype, value } => {
                 Self::Accumulator { name, element: dtype.to_string(), value: value.into() }
             }
             From::Declare { names } => Self::Declare { names },
-            From::Allocate { name, element, elements, storage } => match storage {
-                ir::Storage::Private => Self::DeclareArray { name, element, elements },
-                ir::Storage::Shared => Self::DeclareLocal { name, element, elements },
-                ir::Storage::Restrict { memory } => {
-                    Self::DeclareBlock { name, memory, element, elements }
+            From::Allocate { name, dtype, elements, storage } => {
+                let element = dtype.to_string();
+                match storage {
+                    ir::Storage::Private => Self::DeclareArray { name, element, elements },
+                    ir::Storage::Shared => Self::DeclareLocal { name, element, elements },
+                    ir::Storage::Restrict { memory } => {
+                        Self::DeclareBlock { name, memory, element, elements }
+                    }
+                    ir::Storage::Team { memory, common } => Self::TeamArrays {
+                        arrays: vec![TeamArray { name, memory, common, element, elements }],
+                    },
                 }
-                ir::Storage::Team { memory, common } => Self::TeamArrays {
-                    arrays: vec![TeamArray { name, memory, common, element, elements }],
-                },
-            },
-            From::Alias { name, buffer, element, written } => {
-                Self::Alias { name, buffer, element, written }
+            }
+            From::Alias { name, buffer, dtype, written } => {
+                Self::Alias { name, buffer, element: dtype.to_string(), written }
             }
             From::For { name, from, to, step, kind, body } => {
                 let (to, body) = (to.into(), stmts(body));
@@ -396,8 +403,9 @@ impl From<ir::Primitive> for Stmt {
             From::ZeroRuns { to, count, bytes } => {
                 Self::ZeroRuns { to: to.into(), count: count.into(), bytes: bytes.into() }
             }
-            From::TransposeWords { from, first, to, element, rows, columns } => {
-                Self::Turn { from, first: first.into(), to, element, rows, columns }
+            From::TransposeWords { from, first, to, dtype, rows, columns } => {
+                let (first, element) = (first.into(), dtype.to_string());
+                Self::Turn { from, first, to, element, rows, columns }
             }
             From::Fence { whole_bytes } => Self::Fence { whole_bytes: whole_bytes.into() },
             From::Barrier => Self::Barrier,

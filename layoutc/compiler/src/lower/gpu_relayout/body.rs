@@ -2,6 +2,7 @@
 
 use layoutc_algebra::symbol::Symbol;
 
+use crate::base::dtype::Dtype;
 use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Storage, Value};
 use crate::loops::error::PlanError;
 use crate::lower::expr::{Scope, add, multiply};
@@ -29,8 +30,8 @@ pub(crate) struct Held {
 #[derive(Clone)]
 pub(crate) struct Block {
     pub(crate) turn: Turn,
-    /// Unsigned integer type of the width of an element, in manifest notation: `u16`.
-    pub(crate) element: String,
+    /// Unsigned integer type of the width of an element.
+    pub(crate) dtype: Dtype,
     /// Name of the private array of the words that are read.
     pub(crate) held: String,
     /// Name of the private array of the transposed words, which are written.
@@ -49,8 +50,8 @@ pub(crate) struct NestLowering<'w, 'n> {
     /// Name of the variable that counts the positions of the tile.
     pub(crate) item: String,
     pub(crate) buffers: [String; 2],
-    /// Types of a word that is read and of a word that is written, in manifest notation.
-    pub(crate) elements: [String; 2],
+    /// Types of a word that is read and of a word that is written.
+    pub(crate) words: [Dtype; 2],
     /// Names for the offset of the tile's first element in the source and in the destination.
     pub(crate) starts: [String; 2],
     /// Offset of the tile's first element in the source and in the destination.
@@ -81,10 +82,10 @@ impl NestLowering<'_, '_> {
                 );
                 body.push(Stmt::Comment { text });
             }
-            let [_, element] = self.elements.clone();
+            let [_, dtype] = self.words;
             let (name, elements) = (name.clone(), staging.elements);
             let storage = Storage::Shared;
-            body.push(Stmt::Allocate { name, element, elements, storage });
+            body.push(Stmt::Allocate { name, dtype, elements, storage });
         }
         let (starts, digit_starts) = self.starts(tile)?;
         let mut inside = starts;
@@ -151,13 +152,13 @@ impl NestLowering<'_, '_> {
 
     /// Declarations of the private arrays for elements of all iterations of a thread.
     fn arrays(&self) -> Vec<Stmt> {
-        let array = |held: &Held, element: &String, words: i64| Stmt::Allocate {
+        let array = |held: &Held, dtype: Dtype, words: i64| Stmt::Allocate {
             name: held.name.clone(),
-            element: element.clone(),
+            dtype,
             elements: held.rounds.saturating_mul(words),
             storage: Storage::Private,
         };
-        let ([read, written], [from, to]) = (&self.held, &self.elements);
+        let ([read, written], [from, to]) = (&self.held, self.words);
         match &self.block {
             // The read and the write loop share one array.
             None => written.iter().map(|held| array(held, to, 1)).collect(),
@@ -230,12 +231,11 @@ impl NestLowering<'_, '_> {
         elements: &[Bound],
         put: Vec<Stmt>,
     ) -> Result<(Vec<Stmt>, Vec<Stmt>), PlanError> {
-        let Block { turn: Turn { rows, columns, row, column }, element, held: words, turned } =
-            block;
-        let [from, to] = &self.elements;
-        let array = |name: &str, element: &String, elements: i64| Stmt::Allocate {
+        let Block { turn: Turn { rows, columns, row, column }, dtype, held: words, turned } = block;
+        let [from, to] = self.words;
+        let array = |name: &str, dtype: Dtype, elements: i64| Stmt::Allocate {
             name: name.to_owned(),
-            element: element.clone(),
+            dtype,
             elements,
             storage: Storage::Private,
         };
@@ -261,8 +261,8 @@ impl NestLowering<'_, '_> {
             written.push(array(turned, to, *columns));
         }
         let (from, to) = (words.clone(), turned.clone());
-        let (element, rows, columns) = (element.clone(), *rows, *columns);
-        written.push(Primitive::TransposeWords { from, first, to, element, rows, columns }.into());
+        let (dtype, rows, columns) = (*dtype, *rows, *columns);
+        written.push(Primitive::TransposeWords { from, first, to, dtype, rows, columns }.into());
         written.extend(self.each(*column, columns, put));
         Ok((read, written))
     }

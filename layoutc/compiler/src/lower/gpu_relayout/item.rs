@@ -120,10 +120,10 @@ impl GpuRelayout<'_, '_> {
             body.extend(self.gather(place, &put, true)?);
         } else {
             let texel = self.builder.local("texel");
-            let element = context.tensor.dtype.to_string();
+            let dtype = context.tensor.dtype;
             let done = put(Value::Name { name: texel.clone() });
             let (elements, storage) = (LANES.into(), Storage::Private);
-            body.push(Stmt::Allocate { name: texel.clone(), element, elements, storage });
+            body.push(Stmt::Allocate { name: texel.clone(), dtype, elements, storage });
             let (lane, along) = (self.builder.local("lane"), self.builder.local("column"));
             let index = Expr::name(&lane);
             let store = |value| Stmt::Store {

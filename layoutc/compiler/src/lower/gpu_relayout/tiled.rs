@@ -3,6 +3,7 @@
 use crate::lower::relayout::statement::RelayoutEnd;
 use layoutc_algebra::expr::{BinOp, Expr as Algebra};
 
+use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{Expr, Stmt};
 use crate::loops::arith::{ceil_div, fold, product, sum};
 use crate::loops::error::PlanError;
@@ -132,19 +133,18 @@ impl GpuRelayout<'_, '_> {
         let tile = Tile::new(digits, words.sizes(), words.turn, symbols);
         let (tiles, items) = tiles(digits, &tile, &scope)?;
         let mut builder = self.builder.clone();
-        let elements = words.together.map(|word| self.element(word, words, fill.unwrap_or(0)));
+        let types = words.together.map(|word| self.word(word, words, fill.unwrap_or(0)));
         let starts = [0, 1].map(|which| {
             let name = format!("{}_start", builder.buffer_name(which));
             builder.local(&name)
         });
         let mut body = Vec::new();
-        let buffers = seen(&mut builder, &elements, words, &mut body);
+        let buffers = seen(&mut builder, types, words, &mut body);
         let fill = match fill {
             Some(bits) => {
                 // Transpose tiles get their fill value as they are read.
-                let [element, _] = &elements;
                 let name = builder.fill_name();
-                body.push(self.fill_element(&name, element, words, bits)?);
+                body.push(self.fill_element(&name, types[0], words, bits)?);
                 Some(name)
             }
             None => None,
@@ -159,8 +159,9 @@ impl GpuRelayout<'_, '_> {
         let [held, round] = ["held", "round"].map(|name| builder.local(name));
         let block = words.turn.map(|turn| {
             let bits = words.bytes.saturating_mul(8 * words.together[0]).div_euclid(turn.columns);
-            let (element, turned) = (format!("u{bits}"), builder.local("turned"));
-            Block { turn, element, held: held.clone(), turned }
+            let scalar = if bits == 64 { Scalar::U64 } else { Dtype::integers(bits / 8).scalar };
+            let dtype = Dtype { scalar, lanes: 1 };
+            Block { turn, dtype, held: held.clone(), turned: builder.local("turned") }
         });
         let out = block.as_ref().map_or(&held, |block| &block.turned);
         let held = [(read, &held), (written, out)].map(|(rounds, name)| {
@@ -176,7 +177,7 @@ impl GpuRelayout<'_, '_> {
             names,
             item,
             buffers,
-            elements,
+            words: types,
             starts,
             places: Vec::new(),
             steps: Vec::new(),
@@ -191,20 +192,20 @@ impl GpuRelayout<'_, '_> {
         Ok(kernel)
     }
 
-    /// Type of a word of `together` elements, in manifest notation.
-    fn element(&self, together: i64, words: Words, fill: u64) -> String {
+    /// Type of a word of `together` elements.
+    fn word(&self, together: i64, words: Words, fill: u64) -> Dtype {
         let dtype = self.statement.destination.dtype();
         match (together, words.turn) {
-            (1, None) => dtype.to_string(),
+            (1, None) => dtype,
             _ => wide::element(dtype, together, fill),
         }
     }
 
-    /// Declaration of the constant `name` for padding, of type `element`.
+    /// Declaration of the constant `name` for padding, of type `word`.
     fn fill_element(
         &self,
         name: &str,
-        element: &str,
+        word: Dtype,
         words: Words,
         bits: u64,
     ) -> Result<Stmt, PlanError> {
@@ -212,7 +213,7 @@ impl GpuRelayout<'_, '_> {
         if words.together == [1, 1] {
             return fill_constant(context, name);
         }
-        Ok(wide::fill_constant(context.tensor.dtype, name, element, bits))
+        Ok(wide::fill_constant(context.tensor.dtype, name, word, bits))
     }
 }
 
@@ -229,11 +230,11 @@ fn tiles(digits: &Digits, tile: &Tile, scope: &Scope<'_>) -> Result<(Expr, Items
     Ok((tiles, items))
 }
 
-/// Names of both buffers for accesses of `words`, whose types are `elements`. For words of several elements appends a
+/// Names of both buffers for accesses of `words`, whose types are `types`. For words of several elements appends a
 /// comment and the declarations of aliases to `body`.
 fn seen(
     builder: &mut RelayoutBuilder<'_>,
-    elements: &[String; 2],
+    types: [Dtype; 2],
     words: Words,
     body: &mut Vec<Stmt>,
 ) -> [String; 2] {
@@ -247,12 +248,11 @@ fn seen(
         }
     };
     body.push(Stmt::Comment { text });
-    let mut each = elements.iter();
-    [0, 1].map(|which| {
+    let [from, to] = types;
+    [(0, from), (1, to)].map(|(which, dtype)| {
         let buffer = builder.buffer_name(which);
         let name = builder.local(&format!("{buffer}_wide"));
-        let (element, written) = (each.next().cloned().unwrap_or_default(), which == 1);
-        body.push(Stmt::Alias { name: name.clone(), buffer, element, written });
+        body.push(Stmt::Alias { name: name.clone(), buffer, dtype, written: which == 1 });
         name
     })
 }

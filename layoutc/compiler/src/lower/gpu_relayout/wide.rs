@@ -102,25 +102,22 @@ fn is_whole(digits: &Digits, run: usize, together: i128, symbols: &[Symbol]) -> 
             && of_chain.all(|other| other.weight.checked_rem(weight) == Some(0))
 }
 
-/// Type of a word of `together` elements, in manifest notation: an unsigned integer of 1, 2 or 4 bytes, or a vector of
+/// Type of a word of `together` elements: an unsigned integer of 1, 2 or 4 bytes, or a vector of
 /// 32-bit integers, of 64-bit ones if the fill value does not repeat every 4 bytes.
-pub(crate) fn element(dtype: Dtype, together: i64, fill: u64) -> String {
+pub(crate) fn element(dtype: Dtype, together: i64, fill: u64) -> Dtype {
     let bytes = i64::from(dtype.element_bits() / 8) * together;
     let pattern = pattern(dtype, fill);
     if bytes <= 4 || pattern >> 32 == pattern & 0xFFFF_FFFF {
-        return Dtype::integers(bytes).to_string();
+        return Dtype::integers(bytes);
     }
-    Dtype { scalar: Scalar::U64, lanes: u32::try_from(bytes / 8).unwrap_or(1) }.to_string()
+    Dtype { scalar: Scalar::U64, lanes: u32::try_from(bytes / 8).unwrap_or(1) }
 }
 
-/// Declaration of the constant `name` of type `element` with the fill value `fill` in every element.
-pub(crate) fn fill_constant(dtype: Dtype, name: &str, element: &str, fill: u64) -> Stmt {
-    let bits = Dtype::of_plan(element).map_or(64, Dtype::scalar_bits);
-    let value = pattern(dtype, fill) & (u64::MAX >> 64_u32.saturating_sub(bits).min(63));
-    let digits = usize::try_from(bits.div_ceil(4)).unwrap_or(16);
-    let (name, element) = (name.to_owned(), element.to_owned());
-    let (bits, spelling) = (format!("{value:0digits$x}"), Spelling::Bits);
-    Stmt::LetElement { name, element, bits, spelling }
+/// Declaration of the constant `name` of type `word` with the fill value `fill` in every element.
+pub(crate) fn fill_constant(dtype: Dtype, name: &str, word: Dtype, fill: u64) -> Stmt {
+    let bytes = usize::try_from(word.scalar_bits() / 8).unwrap_or(8);
+    let bytes = pattern(dtype, fill).to_le_bytes().into_iter().take(bytes).collect();
+    Stmt::LetElement { name: name.to_owned(), dtype: word, bytes, spelling: Spelling::Bits }
 }
 
 /// Eight bytes of elements whose scalars have the bits `fill`, first element in the low bits. The imaginary part of

@@ -95,8 +95,8 @@ fn stack_elements(tensor: &Tensor) -> Option<i64> {
 
 pub(crate) fn on_the_stack(bound: &KernelBuffer) -> Option<Stmt> {
     let elements = stack_elements(&bound.tensor)?.max(1);
-    let (name, element) = (bound.name.clone(), bound.tensor.dtype.to_string());
-    Some(Stmt::Allocate { name, element, elements, storage: Storage::Private })
+    let (name, dtype) = (bound.name.clone(), bound.tensor.dtype);
+    Some(Stmt::Allocate { name, dtype, elements, storage: Storage::Private })
 }
 
 fn shares_bytes(tensor: &Tensor, compute: &KernelInstance) -> PlanError {

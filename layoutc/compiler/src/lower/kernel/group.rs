@@ -55,10 +55,10 @@ impl Nest<'_> {
         let mut body = Vec::new();
         for staged in &self.staged {
             let halves = if staged.has_halves { 2 } else { 1 };
-            let (name, element) = (staged.part.name.clone(), staged.part.tensor.dtype.to_string());
+            let (name, dtype) = (staged.part.name.clone(), staged.part.tensor.dtype);
             let elements = staged.elements().max(1).saturating_mul(halves);
             let storage = Storage::Shared;
-            body.push(Stmt::Allocate { name, element, elements, storage });
+            body.push(Stmt::Allocate { name, dtype, elements, storage });
         }
         let group = self.namer.name("group");
         let mut inside = self.rounds_of(&group, &shares.outer)?;
@@ -171,11 +171,11 @@ impl Nest<'_> {
             let value = self.innermost(&self.at_item(shares, at)?, Phase::Whole)?;
             self.shared(shares, &written, value)?
         } else {
-            let element = self.statement.accumulator.element().to_string();
+            let dtype = self.statement.accumulator.element();
             let elements = shares.rounds.saturating_add(GPU.threads - 1).div_euclid(GPU.threads);
             let name = self.accumulator.clone();
             let elements = elements.max(1);
-            body.push(Stmt::Allocate { name, element, elements, storage: Storage::Private });
+            body.push(Stmt::Allocate { name, dtype, elements, storage: Storage::Private });
             let value = self.first(&self.at_item(shares, at)?)?;
             let set = |value| self.gather(self.held_by(shares), Update::Set, value);
             let mut first = vec![set(value)];

@@ -171,11 +171,10 @@ impl Nest<'_> {
         };
         let name = lanes.and_then(|lane| self.names.get(lane).cloned()).unwrap_or_default();
         let into = Value::Item { array: texel.clone(), index: Expr::name(&name) };
-        let element = dtype.to_string();
         let set = Stmt::Update { into, how: Update::Set, dtype, value };
         let elements = i64::from(LANES);
         let mut body = vec![
-            Stmt::Allocate { name: texel.clone(), element, elements, storage: Storage::Private },
+            Stmt::Allocate { name: texel.clone(), dtype, elements, storage: Storage::Private },
             Stmt::For {
                 name,
                 from: Expr::int(0),

@@ -371,8 +371,7 @@ impl<'a> Nest<'a> {
             self.array_extents = rounds.collect();
             let elements = self.array_extents.iter().product::<i128>();
             let elements = i64::try_from(elements).unwrap_or(1);
-            let (element, storage) = (dtype.to_string(), Storage::Private);
-            body.push(Stmt::Allocate { name, element, elements, storage });
+            body.push(Stmt::Allocate { name, dtype, elements, storage: Storage::Private });
             // Init reads the target only if the reduction continues from it: only then are guards needed.
             let is_read = self.accumulates_into_output && self.order.partial_sums.is_none();
             let there = if is_read { written.as_slice() } else { &[] };

@@ -57,7 +57,7 @@ impl<'a> SharedLoops<'a> {
             let iteration = bound.iteration.as_ref().filter(|_| is_inside);
             arrays.extend(iteration.map(|iteration| Stmt::Allocate {
                 name: bound.name.clone(),
-                element: bound.tensor.dtype.to_string(),
+                dtype: bound.tensor.dtype,
                 elements: iteration.elements.max(1),
                 storage: Storage::Private,
             }));

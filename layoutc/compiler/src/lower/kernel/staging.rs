@@ -193,7 +193,7 @@ impl Nest<'_> {
         let is_shared = body.iter().any(Stmt::is_parallel);
         for k in self.blocks_at(number) {
             let Some(staged) = self.staged.get(k) else { continue };
-            let (name, element) = (staged.part.name.clone(), staged.part.tensor.dtype.to_string());
+            let (name, dtype) = (staged.part.name.clone(), staged.part.tensor.dtype);
             let elements = staged.elements().max(1);
             let (is_written, whole) = (staged.is_written, staged.whole.name.clone());
             let storage = match self.runs {
@@ -202,7 +202,7 @@ impl Nest<'_> {
                 }
                 ExecutionModel::Gpu => Storage::Private,
             };
-            before.push(Stmt::Allocate { name, element, elements, storage });
+            before.push(Stmt::Allocate { name, dtype, elements, storage });
             if !is_written || self.accumulates_into_output {
                 before.push(Stmt::Comment { text: format!("A block of {whole}.") });
                 before.extend(shared(self.copied_in(k)?, is_shared));

@@ -260,10 +260,9 @@ pub(crate) fn fill_bits(context: &Context<'_>) -> Result<u64, PlanError> {
 /// Declaration of the fill value as constant `name`.
 pub(crate) fn fill_constant(context: &Context<'_>, name: &str) -> Result<Stmt, PlanError> {
     let dtype = context.tensor.dtype;
-    let bits =
-        crate::base::fill::digits(dtype, context.tensor.fill).map_err(|_| PlanError::Scope)?;
-    let (name, element, spelling) = (name.to_owned(), dtype.to_string(), Spelling::Number);
-    Ok(Stmt::LetElement { name, element, bits, spelling })
+    let bytes =
+        crate::base::fill::bytes(dtype, context.tensor.fill).map_err(|_| PlanError::Scope)?;
+    Ok(Stmt::LetElement { name: name.to_owned(), dtype, bytes, spelling: Spelling::Number })
 }
 
 fn no_fill(

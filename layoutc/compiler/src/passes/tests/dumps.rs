@@ -1,6 +1,7 @@
 //! Dumps of functions after passes.
 
 use super::F64;
+use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{
     Compare, Expr, Function, LoopKind, Primitive, Returns, Stmt, Storage, Strided, Update, Value,
 };
@@ -78,9 +79,9 @@ fn each_thread_orders_its_own_streaming_stores() {
 
 #[test]
 fn unrolled_copy_of_an_array_is_a_vector_store() {
-    let allocate = |name: &str, element: &str| Stmt::Allocate {
+    let allocate = |name: &str, scalar: Scalar| Stmt::Allocate {
         name: name.to_owned(),
-        element: element.to_owned(),
+        dtype: Dtype { scalar, lanes: 1 },
         elements: 16,
         storage: Storage::Private,
     };
@@ -100,8 +101,8 @@ fn unrolled_copy_of_an_array_is_a_vector_store() {
         counted("l", 8, LoopKind::Unrolled(8), vec![store(array, at(factor))])
     };
     let body = vec![
-        allocate("sum", "f32"),
-        allocate("flag", "bool"),
+        allocate("sum", Scalar::F32),
+        allocate("flag", Scalar::Bool),
         counted(
             "i",
             3,
@@ -122,7 +123,7 @@ fn unrolled_copy_of_an_array_is_a_vector_store() {
 fn arrays_of_one_element_are_variables() {
     let allocate = |name: &str| Stmt::Allocate {
         name: name.to_owned(),
-        element: "f64".to_owned(),
+        dtype: F64,
         elements: 1,
         storage: Storage::Private,
     };
@@ -189,12 +190,8 @@ fn equal_constants_are_one() {
 
 #[test]
 fn threads_share_arrays_and_one_of_them_runs_serial_code() {
-    let allocate = Stmt::Allocate {
-        name: "t".to_owned(),
-        element: "f64".to_owned(),
-        elements: 8,
-        storage: Storage::Private,
-    };
+    let allocate =
+        Stmt::Allocate { name: "t".to_owned(), dtype: F64, elements: 8, storage: Storage::Private };
     let item = || Value::Item { array: "t".to_owned(), index: Expr::name("i") };
     let sum = Stmt::Update { into: item(), how: Update::Sum, dtype: F64, value: zero() };
     let store = |value| Stmt::Store {

@@ -260,9 +260,9 @@ impl Generator {
     fn stmt(&mut self, depth: usize) -> Stmt {
         match self.random.below(10_usize) {
             8 => {
-                let (name, element) = (self.name(), "f64".to_owned());
+                let name = self.name();
                 self.cells.push(name.clone());
-                Stmt::Allocate { name, element, elements: 1, storage: Storage::Private }
+                Stmt::Allocate { name, dtype: F64, elements: 1, storage: Storage::Private }
             }
             9 if !self.cells.is_empty() => {
                 let (buffer, index) =

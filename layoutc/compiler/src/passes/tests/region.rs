@@ -120,7 +120,7 @@ impl Generator {
             } else {
                 Storage::Restrict { memory: format!("{name}_memory") }
             };
-            body.push(Stmt::Allocate { name, element: "f64".to_owned(), elements: 8, storage });
+            body.push(Stmt::Allocate { name, dtype: F64, elements: 8, storage });
         }
         body.extend(generator.body(0, false));
         // All items are read at the end.

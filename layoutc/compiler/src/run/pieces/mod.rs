@@ -200,8 +200,8 @@ pub fn padding(tensor: &Tensor) -> Result<Option<Vec<u8>>, RunError> {
         let bits = fill::bits(tensor.dtype, tensor.fill).map_err(no_fill)?;
         crate::lower::relayout::builder::repeat_in_bytes(bits, (tensor.dtype, tensor.high_first))
     } else {
-        let digits = fill::digits(tensor.dtype, tensor.fill).map_err(no_fill)?;
-        element_bytes(&tensor.dtype.to_string(), &digits).ok_or(RunError::Unsupported)?
+        let lane = fill::bytes(tensor.dtype, tensor.fill).map_err(no_fill)?;
+        element_bytes(tensor.dtype, &lane)
     };
     Ok(bytes.iter().any(|byte| *byte != 0).then_some(bytes))
 }
