@@ -3,52 +3,41 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::casts;
-use super::model::{BlockCall, Blocks, ComputeUnit, TransposeUnit, Unit};
-use crate::emit::syntax::{Expr, Stmt};
+use super::model::{BlockCall, Blocks, TransposeUnit};
 use crate::machine::CPU;
+use crate::passes::{Requirements, Routine, TransposeCall};
 
 /// Numbers of rows or columns that have specialized transposes.
 const FEW: [u32; 4] = [2, 3, 4, 8];
 
-/// Primitives that the source of `unit` has to define.
-pub(super) fn of(unit: &Unit) -> Blocks {
-    let mut blocks = Blocks::default();
+/// Primitives that a source has to define for functions with these requirements.
+pub(super) fn of(needs: &Requirements) -> Blocks {
     let mut transposes = Transposes::default();
-    let tensors = unit.tensors.iter().flat_map(|tensor| tensor.pack.iter().chain(&tensor.unpack));
-    let views = unit.views.iter().flat_map(|view| view.pack.iter().chain(&view.unpack));
-    let converts = unit.converts.iter().map(|convert| &convert.function);
-    let computes = unit.computes.iter().filter_map(ComputeUnit::relayout);
-    for function in tensors.chain(views).chain(converts).chain(computes) {
-        for stmt in &function.body {
-            stmt.walk(&mut |stmt| match stmt {
-                Stmt::Transpose { element_bytes, to, from, typical, whole_bytes, .. } => {
-                    let strides = [to, from].map(|side| &side.stride);
-                    transposes.add(*element_bytes, *typical, strides, Some(whole_bytes));
-                }
-                Stmt::Transposes {
-                    element_bytes, to, to_step, from, from_step, typical, ..
-                } => {
-                    let strides = [to, from].map(|side| &side.stride);
-                    transposes.several(*element_bytes, *typical, strides, [to_step, from_step]);
-                }
-                Stmt::CopyRuns { .. } => blocks.runs = true,
-                Stmt::ZeroRuns { .. } => blocks.zeros = true,
-                _ => {}
-            });
+    for routine in &needs.routines {
+        match routine {
+            Routine::Transpose(call) => transposes.add(call),
+            Routine::CastTranspose(cast, together) => {
+                let bytes = [cast.from(), cast.to()].map(|dtype| dtype.element_bits() / 8);
+                let [from, to] = bytes;
+                // Conversions transpose tiles in a buffer: the size of tile and relayout is unknown. A widening
+                // conversion transposes into the buffer, with cached stores only.
+                transposes.add(&TransposeCall {
+                    element_bytes: from.min(to).saturating_mul(*together),
+                    typical: [None; 2],
+                    strides: [Some(0); 2],
+                    whole_bytes: (to > from).then_some(0),
+                    steps: None,
+                });
+            }
+            _ => {}
         }
     }
-    blocks.casts = casts::runs(unit);
-    // Conversions transpose tiles in a buffer: the size of tile and relayout is unknown.
-    for cast in &blocks.casts {
-        // A widening conversion transposes into the buffer, with cached stores only.
-        let cached = Expr::int(0);
-        let whole_bytes = (cast.to_bytes > cast.from_bytes).then_some(&cached);
-        for transpose in &cast.transposes {
-            transposes.add(transpose.bytes, [None; 2], [&Expr::int(0); 2], whole_bytes);
-        }
+    Blocks {
+        runs: needs.routines.contains(&Routine::CopyRuns),
+        zeros: needs.routines.contains(&Routine::ZeroRuns),
+        transposes: transposes.0.into_values().collect(),
+        casts: casts::runs(needs),
     }
-    blocks.transposes = transposes.units();
-    blocks
 }
 
 /// Transpose primitives called, by element size in bytes.
@@ -56,59 +45,54 @@ pub(super) fn of(unit: &Unit) -> Blocks {
 struct Transposes(BTreeMap<u32, TransposeUnit>);
 
 impl Transposes {
-    /// Adds a call for a single block. `rows` and `columns` are `None` if unknown, `strides` those of destination and
-    /// source in bytes; `whole_bytes` is the size of the whole relayout, `None` in a conversion of elements.
-    fn add(
-        &mut self,
-        bytes: u32,
-        [rows, columns]: [Option<u32>; 2],
-        strides: [&Expr; 2],
-        whole_bytes: Option<&Expr>,
-    ) {
+    fn add(&mut self, call: &TransposeCall) {
+        match call.steps {
+            None => self.one(call),
+            Some(steps) => self.several(call, steps),
+        }
+    }
+
+    /// Adds a call for a single block.
+    fn one(&mut self, call: &TransposeCall) {
+        let bytes = call.element_bytes;
         let elements = CPU.least_vector_bytes.checked_div(bytes).unwrap_or(1);
         let unit = self.unit(bytes);
-        let known = whole_bytes.filter(|bytes| matches!(bytes, Expr::Int { .. }));
-        unit.past |= !known.is_some_and(Expr::is_near);
-        unit.near |= known.is_none_or(Expr::is_near);
+        let is_near = call.whole_bytes.map(|bytes| (0..=CPU.l2_bytes).contains(&bytes));
+        unit.past |= is_near != Some(true);
+        unit.near |= is_near != Some(false);
         unit.add_call(BlockCall::One);
-        unit.add_few([rows, columns]);
+        unit.add_few(call.typical);
+        let [rows, _] = call.typical;
         unit.few_rows |= elements > 2 && rows.is_none_or(|rows| (2..elements).contains(&rows));
-        let tiles = |(extent, stride): (Option<u32>, &Expr)| {
-            let next = |few: &u32| *stride == Expr::int(i64::from(few.saturating_mul(bytes)));
+        let tiles = |(extent, stride): (Option<u32>, Option<i64>)| {
+            let next = |few: &u32| stride == Some(i64::from(few.saturating_mul(bytes)));
             match extent.filter(next) {
                 Some(2 | 4) if extent <= Some(elements) => 0,
                 Some(3) if bytes <= 4 => CPU.least_vector_bytes,
                 Some(_) | None => CPU.vector_bytes,
             }
         };
-        let tiles = [rows, columns].into_iter().zip(strides).map(tiles).min();
+        let tiles = call.typical.into_iter().zip(call.strides).map(tiles).min();
         unit.tiles = unit.tiles.max(tiles.unwrap_or(CPU.vector_bytes));
     }
 
-    /// Adds a call for several blocks; `strides` and `steps` are the row strides and block distances in bytes, of
-    /// destination and source.
-    fn several(
-        &mut self,
-        bytes: u32,
-        extents: [Option<u32>; 2],
-        strides: [&Expr; 2],
-        steps: [&Expr; 2],
-    ) {
+    /// Adds a call for several blocks; `steps` are the block distances in bytes, of destination and source.
+    fn several(&mut self, call: &TransposeCall, [to_step, from_step]: [Option<i64>; 2]) {
+        let bytes = call.element_bytes;
         let unit = self.unit(bytes);
-        let is_whole = |extent: Option<u32>, bytes_apart: &Expr| {
+        let is_whole = |extent: Option<u32>, bytes_apart: Option<i64>| {
             let all = extent.map(|extent| i64::from(extent).saturating_mul(i64::from(bytes)));
-            all.is_some_and(|all| *bytes_apart == Expr::int(all))
+            all.is_some() && bytes_apart == all
         };
-        let [rows, columns] = extents;
-        let [between_columns, between_rows] = strides;
+        let [rows, columns] = call.typical;
+        let [between_columns, between_rows] = call.strides;
         let few = |extent: Option<u32>| extent.is_some_and(|extent| [2, 4].contains(&extent));
         if few(rows) && is_whole(rows, between_columns)
             || few(columns) && is_whole(columns, between_rows)
         {
-            unit.add_few(extents);
+            unit.add_few(call.typical);
             unit.add_call(BlockCall::Alternating);
         }
-        let [to_step, from_step] = steps;
         if is_whole(columns, from_step) {
             unit.add_call(BlockCall::Columns);
         }
@@ -127,10 +111,6 @@ impl Transposes {
             past: false,
             calls: Vec::new(),
         })
-    }
-
-    fn units(self) -> Vec<TransposeUnit> {
-        self.0.into_values().collect()
     }
 }
 

@@ -1,88 +1,46 @@
 //! Element conversion functions that a unit has to define: those that its relayouts, kernels and tests call, and the
 //! functions that these are composed of.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::dialect::Dialect;
 use super::element;
 use super::float_bits;
-use super::model::{CastFloat, CastSide, CastUnit, ComputeUnit, RunCast, RunTranspose, Unit};
+use super::model::{CastFloat, CastSide, CastUnit, RunCast, RunTranspose};
 use crate::base::cast::{Cast, CastMode, overflow_bits, range};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::base::fill;
-use crate::emit::syntax::{Function, Number, Operand, Spelling, Stmt};
+use crate::emit::syntax::Spelling;
+use crate::passes::{Requirements, Routine};
 
-/// Conversion functions to define, each after the functions that it calls. `kernels` is true for a target with GPU
-/// kernels, which has no test program.
-pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<CastUnit> {
-    let mut named = BTreeSet::new();
-    let computes = unit.computes.iter().flat_map(|compute| {
-        let kernels = compute.moves.iter().flat_map(|moves| &moves.kernels);
-        compute.on_cores().chain(kernels.map(|kernel| &kernel.function)).map(|f| &**f)
-    });
-    let tests = unit.computes.iter().filter_map(|compute| compute.test.as_ref());
-    let tests = tests.filter(|_| !kernels).map(|test| &*test.plain);
-    for function in functions(unit, kernels).into_iter().chain(computes).chain(tests) {
-        for stmt in &function.body {
-            stmt.walk(&mut |stmt| visit_casts(stmt, &mut |cast| named.extend(Cast::parse(cast))));
-            stmt.numbers(&mut |number| {
-                if let Number::Cast { cast, .. } = number {
-                    named.extend(Cast::parse(cast.as_str()));
-                }
-            });
-        }
-    }
-    if !kernels {
-        // The test program also calls the conversions of tensors without elements.
-        let tensors = unit.tensors.iter().filter_map(|tensor| tensor.pack_from.as_ref());
-        let called = tensors.flat_map(|logical| [&logical.pack, &logical.unpack]);
-        let called = called.chain(unit.converts.iter().filter_map(|c| c.cast.as_ref()));
-        let prefix = format!("{}cast_", dialect.structure);
-        named.extend(called.filter_map(|name| Cast::parse(name.strip_prefix(&prefix)?)));
-    }
+/// Conversions to define for those that are called, each after the conversions that it is composed of.
+pub(super) fn defined(called: &BTreeSet<Cast>) -> Vec<Cast> {
     let mut all: Vec<Cast> = Vec::new();
-    for cast in named {
-        for part in cast.decompose().into_iter().flatten().chain([cast]) {
+    for cast in called {
+        for part in cast.decompose().into_iter().flatten().chain([*cast]) {
             if !all.contains(&part) {
                 all.push(part);
             }
         }
     }
-    all.into_iter().map(|cast| cast_unit(cast, dialect)).collect()
-}
-
-/// Conversion primitives for runs and transposed blocks, sorted by name.
-pub(super) fn runs(unit: &Unit) -> Vec<RunCast> {
-    let mut all: Vec<RunCast> = Vec::new();
-    let computes = unit.computes.iter().flat_map(ComputeUnit::on_cores).map(|function| &**function);
-    for function in functions(unit, false).into_iter().chain(computes) {
-        for stmt in &function.body {
-            stmt.walk(&mut |stmt| add_run(&mut all, stmt));
-        }
-    }
-    all.sort_by(|a, b| a.cast.cmp(&b.cast));
     all
 }
 
-fn add_run(all: &mut Vec<RunCast>, stmt: &Stmt) {
-    let (Stmt::CastRuns { cast, .. } | Stmt::CastTranspose { cast, .. }) = stmt else { return };
-    let Some(parsed) = Cast::parse(cast) else { return };
-    let at = all.iter().position(|known| known.cast == *cast).unwrap_or_else(|| {
-        all.push(run_cast(parsed));
-        all.len().saturating_sub(1)
-    });
-    let Some(known) = all.get_mut(at) else { return };
-    match stmt {
-        Stmt::CastTranspose { together, .. } => {
-            let bytes = known.from_bytes.min(known.to_bytes);
-            known
-                .transposes
-                .push(RunTranspose { together: *together, bytes: bytes.saturating_mul(*together) });
-            known.transposes.sort_by_key(|row| row.together);
-            known.transposes.dedup();
+/// Conversion primitives for runs and transposed blocks, sorted by name.
+pub(super) fn runs(needs: &Requirements) -> Vec<RunCast> {
+    let mut all: BTreeMap<String, RunCast> = BTreeMap::new();
+    for routine in &needs.routines {
+        let (Routine::CastRuns(cast) | Routine::CastTranspose(cast, _)) = routine else { continue };
+        let unit = all.entry(cast.name()).or_insert_with(|| run_cast(*cast));
+        match routine {
+            Routine::CastTranspose(_, together) => {
+                let bytes = unit.from_bytes.min(unit.to_bytes).saturating_mul(*together);
+                unit.transposes.push(RunTranspose { together: *together, bytes });
+            }
+            _ => unit.runs = true,
         }
-        _ => known.runs = true,
     }
+    all.into_values().collect()
 }
 
 fn run_cast(cast: Cast) -> RunCast {
@@ -106,46 +64,13 @@ fn run_cast(cast: Cast) -> RunCast {
     }
 }
 
-/// Relayout functions of a unit: GPU kernels if `kernels` is true, CPU functions otherwise. Kernels of instances are
-/// not included.
-fn functions(unit: &Unit, kernels: bool) -> Vec<&Function> {
-    let mut all: Vec<&Function> = Vec::new();
-    if kernels {
-        let tensors = unit.tensors.iter().flat_map(|tensor| &tensor.moves);
-        let moves = tensors.chain(unit.converts.iter().filter_map(|c| c.moves.as_ref()));
-        all.extend(moves.flat_map(|moves| &moves.kernels).map(|kernel| &*kernel.function));
-    } else {
-        let tensors = unit.tensors.iter().flat_map(|t| t.pack.iter().chain(&t.unpack));
-        all.extend(tensors.map(|function| &**function));
-        all.extend(unit.converts.iter().map(|convert| &*convert.function));
-    }
-    all
-}
-
-/// Calls `visit` with the name of each conversion in the statement itself, nested conversions included, but not in the
-/// statements of its body.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the other statements hold no operand")]
-fn visit_casts(stmt: &Stmt, visit: &mut dyn FnMut(&str)) {
-    match stmt {
-        Stmt::CastRuns { cast, .. } | Stmt::CastTranspose { cast, .. } => visit(cast),
-        Stmt::Store { value, .. } | Stmt::Put { value, .. } => {
-            let mut value = value;
-            while let Operand::Cast { cast, value: inner } = value {
-                visit(cast);
-                value = inner;
-            }
-        }
-        _ => {}
-    }
-}
-
 /// Name of a conversion function: `layoutc_cast_f32_to_f16`.
 pub(super) fn function(dialect: &Dialect, cast: Cast) -> String {
     format!("{}cast_{}", dialect.structure, cast.name())
 }
 
 /// Algorithm of a conversion, a value of `CastUnit::form`.
-fn form(cast: Cast) -> &'static str {
+pub(super) fn form(cast: Cast) -> &'static str {
     let [from, to] = [cast.from(), cast.to()].map(|dtype| fill::format(dtype.scalar));
     match (from, to) {
         _ if cast.decompose().is_some() => "parts",
@@ -186,7 +111,8 @@ fn is_plain(dtype: Dtype) -> bool {
     matches!(dtype.scalar, Scalar::F32 | Scalar::F64)
 }
 
-fn cast_unit(cast: Cast, dialect: &Dialect) -> CastUnit {
+/// Template model of a conversion function.
+pub(super) fn unit(cast: Cast, dialect: &Dialect) -> CastUnit {
     let (from, to) = (cast.from(), cast.to());
     let (name, form) = (function(dialect, cast), form(cast));
     let is_wide = match form {

@@ -35,11 +35,6 @@ impl ComputeUnit {
     pub(super) fn on_cores(&self) -> impl Iterator<Item = &Whole<Function>> {
         self.function.iter().chain(&self.short)
     }
-
-    /// CPU function if it is a relayout; `None` otherwise.
-    pub(super) fn relayout(&self) -> Option<&Whole<Function>> {
-        self.function.as_ref().filter(|_| self.is_relayout)
-    }
 }
 
 /// Test values of one kernel. Identifiers differ from those that the template itself declares.

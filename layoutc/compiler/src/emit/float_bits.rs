@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::casts::holder;
+use super::casts::{self, holder};
 use super::dialect::Dialect;
 use super::element;
-use super::model::{FloatBits, Unit};
-use crate::base::dtype::Dtype;
+use super::model::FloatBits;
+use crate::base::cast::Cast;
+use crate::base::dtype::{Dtype, Scalar};
 use crate::base::fill;
 
 /// Names of the bit casts between a float type and the integer type of its width.
@@ -40,31 +41,27 @@ enum Way {
     OfBits,
 }
 
-/// Bit casts that a unit has to define: those that its conversion functions call and the language lacks.
-pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<FloatBits> {
+/// Bit casts that a unit has to define: those that the conversion functions `casts` call, and those of f32 if
+/// `has_small_floats` is true, as far as the language lacks them.
+pub(super) fn of(casts: &[Cast], has_small_floats: bool, dialect: &Dialect) -> Vec<FloatBits> {
+    let single = Dtype { scalar: Scalar::F32, lanes: 1 };
     let mut called = BTreeSet::new();
-    for cast in &unit.casts {
-        let (reads, makes) = match cast.form.as_str() {
-            "from_integer" => (false, true),
-            "to_integer" | "to_integer_choice" => (true, false),
-            "widen" | "narrow" | "widen_choice" | "narrow_choice" => (true, true),
-            _ => (false, false),
-        };
-        called.extend(reads.then_some((cast.from.dtype.as_str(), Way::ToBits)));
-        called.extend(makes.then_some((cast.to.dtype.as_str(), Way::OfBits)));
-        match cast.form.as_str() {
-            "widen_choice" => called.extend([("f32", Way::ToBits)]),
-            "narrow_choice" => called.extend([("f32", Way::OfBits)]),
-            "to_integer" => called.extend([(cast.from.dtype.as_str(), Way::OfBits)]),
+    for cast in casts {
+        let (reads, makes) = ((cast.from(), Way::ToBits), (cast.to(), Way::OfBits));
+        match casts::form(*cast) {
+            "from_integer" => called.extend([makes]),
+            "to_integer" => called.extend([reads, (cast.from(), Way::OfBits)]),
+            "to_integer_choice" => called.extend([reads]),
+            "widen" | "narrow" => called.extend([reads, makes]),
+            "widen_choice" => called.extend([reads, makes, (single, Way::ToBits)]),
+            "narrow_choice" => called.extend([reads, makes, (single, Way::OfBits)]),
             _ => {}
         }
     }
     // The helpers for small floats convert to and from f32.
-    if !unit.conversions.is_empty() && !kernels {
-        called.extend([("f32", Way::ToBits), ("f32", Way::OfBits)]);
+    if has_small_floats {
+        called.extend([(single, Way::ToBits), (single, Way::OfBits)]);
     }
-    let called: BTreeSet<(Dtype, Way)> =
-        called.into_iter().filter_map(|(dtype, way)| Some((Dtype::of_plan(dtype)?, way))).collect();
     let own = |dtype: Dtype| dialect.reinterpreted.iter().any(|row| row.0 == dtype.scalar);
     let defined = called.into_iter().filter(|(dtype, _)| !own(*dtype));
     defined.filter_map(|(dtype, way)| function(dtype, way, dialect)).collect()

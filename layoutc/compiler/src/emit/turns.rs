@@ -1,45 +1,37 @@
 //! Functions by which a thread (work item) transposes words of several elements in registers.
 
-use std::collections::BTreeSet;
-
 use super::dialect::Dialect;
 use super::element;
-use super::model::{TurnUnit, Unit};
-use super::needs::kernels;
+use super::model::TurnUnit;
 use crate::base::dtype::Dtype;
-use crate::emit::syntax::Stmt;
+use crate::passes::{Requirements, Routine};
 
 /// Name of the function that transposes `rows` words of `columns` elements each.
 pub(super) fn name(dialect: &Dialect, element: &str, [rows, columns]: [i64; 2]) -> String {
     format!("{}turn_{element}_{rows}x{columns}", dialect.helper)
 }
 
-/// Transpose functions that a unit's kernels call, each once.
-pub(super) fn of(unit: &Unit, dialect: &Dialect) -> Vec<TurnUnit> {
-    let mut called = BTreeSet::new();
-    for kernel in kernels(unit) {
-        for stmt in &kernel.function.body {
-            stmt.walk(&mut |stmt| {
-                if let Stmt::Turn { element, rows, columns, .. } = stmt {
-                    called.insert((element.clone(), [*rows, *columns]));
-                }
-            });
-        }
-    }
-    let unit = |(element, shape): (String, [i64; 2])| TurnUnit {
-        name: name(dialect, &element, shape),
+/// Transpose functions that kernels call, each once, sorted by element type and shape.
+pub(super) fn of(needs: &Requirements, dialect: &Dialect) -> Vec<TurnUnit> {
+    let called = needs.routines.iter().filter_map(|routine| match routine {
+        Routine::TransposeWords(dtype, shape) => Some((dtype.to_string(), *shape, *dtype)),
+        _ => None,
+    });
+    let mut called: Vec<_> = called.collect();
+    called.sort();
+    let unit = |(element, [rows, columns], dtype): (String, [i64; 2], Dtype)| TurnUnit {
+        name: name(dialect, &element, [rows, columns]),
         element: element::type_name(dialect, &element, false),
-        from: word(dialect, &element, shape[1]),
-        to: word(dialect, &element, shape[0]),
-        rows: shape[0],
-        columns: shape[1],
+        from: word(dialect, dtype, columns),
+        to: word(dialect, dtype, rows),
+        rows,
+        columns,
     };
     called.into_iter().map(unit).collect()
 }
 
 /// Integer type as wide as a word of `elements` elements.
-fn word(dialect: &Dialect, element: &str, elements: i64) -> String {
-    let bits = Dtype::of_plan(element).map_or(8, Dtype::element_bits);
-    let bytes = i64::from(bits / 8).saturating_mul(elements);
+fn word(dialect: &Dialect, dtype: Dtype, elements: i64) -> String {
+    let bytes = i64::from(dtype.element_bits() / 8).saturating_mul(elements);
     element::type_name(dialect, &Dtype::integers(bytes).to_string(), false)
 }

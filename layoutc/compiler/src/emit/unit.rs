@@ -1,5 +1,7 @@
 //! Construction of the template model of a manifest from its plans.
 
+use std::collections::BTreeSet;
+
 use crate::lower::context::Context;
 use crate::lower::index::ring;
 use crate::lower::index::sharding;
@@ -19,6 +21,7 @@ use super::{
     fits, float_bits, globals, kernels, macros, needs, plan_fault, reshard_unit, schedule_unit,
     suits, test_unit, turns, types, view_unit,
 };
+use crate::base::cast::Cast;
 use crate::base::diagnostic::Diagnostic;
 use crate::base::fill;
 use crate::emit::syntax::{Expr, Function};
@@ -74,10 +77,16 @@ pub(super) fn build(
             Err(fault) => faults.push(fault),
         }
     }
+    // The test program also calls the conversions of tensors without elements.
+    let logical = manifest.tensors.iter().filter_map(|tensor| tensor.pack_from);
+    let mut called: BTreeSet<Cast> = logical.flat_map(|from| [from.pack, from.unpack]).collect();
     let mut converts = Vec::new();
     for convert in &manifest.converts {
         match convert_unit(manifest, convert, &naming, settings) {
-            Ok(unit) => converts.extend(unit),
+            Ok(unit) => {
+                called.extend(convert.cast.filter(|_| unit.is_some()));
+                converts.extend(unit);
+            }
             Err(error) => {
                 let tensors = [convert.from, convert.to].map(|of| manifest.tensor(of));
                 let [from, to] = tensors.map(|tensor| tensor.map_or("", |tensor| &tensor.name));
@@ -166,21 +175,33 @@ pub(super) fn build(
         computed,
         schedules,
     };
-    (unit.helpers, unit.source_includes) = needs::needs(&unit, settings);
-    unit.casts = casts::of(&unit, dialect, settings.language.kernels);
-    unit.arithmetic = arithmetic::of(&unit, dialect);
-    let plain = Dialect::find(language.name, dialect.index).map_or(dialect, |[_, plain]| plain);
-    unit.test_arithmetic = arithmetic::of_tests(&unit, plain);
-    unit.float_bits = float_bits::of(&unit, dialect, settings.language.kernels);
-    unit.blocks = blocks::of(&unit);
-    unit.turns = if settings.language.kernels { turns::of(&unit, dialect) } else { Vec::new() };
+    let tests = needs::of_tests(&unit);
+    let cores = needs::of_cores(&unit);
+    unit.blocks = blocks::of(&cores);
+    let mut needs = if language.kernels { needs::of_kernels(&unit) } else { cores };
+    unit.arithmetic = arithmetic::of(&needs, dialect);
+    unit.turns = turns::of(&needs, dialect);
+    if !language.kernels {
+        called.extend(&tests.casts);
+        needs.casts.extend(called);
+    }
+    let casts = casts::defined(&needs.casts);
+    unit.casts = casts.iter().map(|cast| casts::unit(*cast, dialect)).collect();
+    let has_small_floats = !unit.conversions.is_empty() && !language.kernels;
+    unit.float_bits = float_bits::of(&casts, has_small_floats, dialect);
+    needs.extend(&needs::of_indices(&unit));
+    unit.source_includes = needs::includes(&needs, dialect);
     if !unit.blocks.is_empty() {
         unit.source_includes = blocks::includes(unit.source_includes);
     }
-    unit.test_helpers = needs::test_helpers(&unit);
-    unit.host_helpers = needs::host_helpers(&unit);
+    needs.extend(&needs::of_sizes(&unit, language.kernels));
+    unit.helpers = needs::helpers(&needs);
+    let plain = Dialect::find(language.name, dialect.index).map_or(dialect, |[_, plain]| plain);
+    unit.test_arithmetic = arithmetic::of(&tests, plain);
+    unit.test_helpers = needs::helpers(&tests);
+    unit.host_helpers = needs::helpers(&needs::of_host(&unit));
     if dialect.index != dialect.for_bytes().index {
-        unit.wide_helpers = needs::wide_helpers(&unit);
+        unit.wide_helpers = needs::helpers(&needs::of_bytes(&unit));
     }
     let dtypes = types::of(manifest.tensors.iter());
     let holds = |scalar| dtypes.iter().any(|dtype| dtype.scalar == scalar);

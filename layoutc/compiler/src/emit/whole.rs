@@ -13,14 +13,34 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::seen::Seen;
 use crate::emit::syntax::{Expr, Function};
 use crate::ir;
+use crate::passes::{Requirements, requirements};
 
-/// Part of the model that is shared with the templates that hold it.
+/// Part of the model that is shared with the templates that hold it, with the requirements of the IR that it is made
+/// from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Whole<T>(Arc<T>);
+pub struct Whole<T> {
+    part: Arc<T>,
+    requirements: Requirements,
+}
+
+impl<T> Whole<T> {
+    /// Requirements of the part; empty unless it is made from IR.
+    pub(super) fn requirements(&self) -> &Requirements {
+        &self.requirements
+    }
+
+    /// Union of the requirements of several parts.
+    pub(super) fn union<'w>(parts: impl IntoIterator<Item = &'w Self>) -> Requirements
+    where
+        T: 'w,
+    {
+        parts.into_iter().map(Self::requirements).collect()
+    }
+}
 
 impl<T> From<T> for Whole<T> {
     fn from(part: T) -> Self {
-        Self(Arc::new(part))
+        Self { part: Arc::new(part), requirements: Requirements::default() }
     }
 }
 
@@ -28,19 +48,19 @@ impl<T> Deref for Whole<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        &self.0
+        &self.part
     }
 }
 
 impl<T: Serialize> Serialize for Whole<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        self.part.serialize(serializer)
     }
 }
 
 impl<T: Part> Seen for Whole<T> {
     fn seen(&self) -> Value {
-        let part = Arc::clone(&self.0) as Arc<dyn Part>;
+        let part = Arc::clone(&self.part) as Arc<dyn Part>;
         Value::from_object(Held { part, inside: OnceLock::new() })
     }
 }
@@ -141,12 +161,12 @@ impl Object for Held {
 
 impl From<ir::Expr> for Whole<Expr> {
     fn from(expr: ir::Expr) -> Self {
-        Expr::from(expr).into()
+        Self { requirements: Requirements::of_index(&expr), ..Expr::from(expr).into() }
     }
 }
 
 impl From<ir::Function> for Whole<Function> {
     fn from(function: ir::Function) -> Self {
-        Function::from(function).into()
+        Self { requirements: requirements(&function), ..Function::from(function).into() }
     }
 }

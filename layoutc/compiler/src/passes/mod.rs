@@ -1,6 +1,7 @@
 //! Passes that rewrite functions of the loop IR. [`cpu_kernel`], [`gpu_kernel`] and [`cpu_relayout`] run them in their
 //! order. Later, when the target language is known, run [`index_width`], [`openmp`] and [`vector_stores`], in this order.
 
+mod arithmetic;
 mod dead_code;
 mod fences;
 mod half_vectors;
@@ -10,6 +11,7 @@ mod merge_constants;
 mod openmp;
 mod partition;
 mod ranges;
+mod requirements;
 mod scalars;
 mod simplify;
 #[cfg(test)]
@@ -18,6 +20,8 @@ mod unroll_budget;
 mod vector_stores;
 mod zeroing;
 
+pub use self::arithmetic::{ArithmeticHelper, Shape, Shaped, helper, update_helper};
+pub(crate) use self::arithmetic::{float, is_float, never_nan};
 pub use self::dead_code::dead_code;
 pub use self::fences::{fences, fits_l2, streams};
 pub use self::half_vectors::half_vectors;
@@ -27,6 +31,9 @@ pub use self::merge_constants::merge_constants;
 pub use self::openmp::{has_vector_versions, openmp};
 pub use self::partition::partition;
 pub use self::ranges::Ranges;
+pub use self::requirements::{
+    IndexHelper, Library, Requirements, Routine, TransposeCall, requirements,
+};
 pub use self::scalars::scalars;
 pub use self::simplify::simplify;
 pub use self::unroll_budget::unroll_budget;

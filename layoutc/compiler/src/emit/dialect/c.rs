@@ -1,7 +1,7 @@
 //! C dialects.
 
 use super::{Assert, Dialect, Groups};
-use crate::base::dtype::Scalar;
+use crate::base::dtype::{Dtype, Scalar};
 use crate::target::keywords;
 
 /// C99 to C23, and C++ for a header that is included from C++; 64-bit indices.
@@ -32,7 +32,7 @@ pub const C: Dialect = Dialect {
     assert: Assert::Abort,
     openmp: "_OPENMP",
     shifts: true,
-    moves_bits: &["f32", "f64"],
+    moves_bits: &[Dtype { scalar: Scalar::F32, lanes: 1 }, Dtype { scalar: Scalar::F64, lanes: 1 }],
     helper: "layoutc_",
     keywords: &keywords::C,
     math: suffixed,

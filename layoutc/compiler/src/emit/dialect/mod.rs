@@ -68,8 +68,8 @@ pub struct Dialect {
     pub openmp: &'static str,
     /// True if divisions and remainders by powers of two are printed as shifts and masks.
     pub shifts: bool,
-    /// Element types, in manifest notation, whose bits an assignment may change (x87 registers): `memcpy` copies these.
-    pub moves_bits: &'static [&'static str],
+    /// Element types whose bits an assignment may change (x87 registers): `memcpy` copies these.
+    pub moves_bits: &'static [Dtype],
     /// Prefix of helper functions: `layoutc_` in `layoutc_floor_div`.
     pub helper: &'static str,
     /// Reserved identifiers.

@@ -20,7 +20,6 @@ mod threads;
 pub(in crate::emit) use self::binding::power_of_two;
 pub use self::define::define;
 pub use self::head::{parameters, prototype};
-pub(in crate::emit) use self::moved::is_moved;
 pub use self::numbers::number;
 pub use self::stmts::{body, stmts};
 

@@ -1,6 +1,7 @@
 //! Detection and printing of element copies that must preserve every bit.
 
 use super::stmts::Writer;
+use crate::base::dtype::Dtype;
 use crate::emit::dialect::Dialect;
 use crate::emit::syntax::{Expr, Operand, Param, ParamType, Stmt};
 
@@ -22,18 +23,13 @@ pub(super) fn moved<'a>(dialect: &Dialect, params: &[Param], stmt: &'a Stmt) -> 
         return None;
     };
     let element = element_of(params, to)?;
-    let is_bits = dialect.moves_bits.contains(&element);
+    let is_bits = Dtype::parse(element).is_some_and(|dtype| dialect.moves_bits.contains(&dtype));
     (is_bits && element_of(params, from) == Some(element)).then_some(Moved {
         to,
         to_index,
         from,
         from_index,
     })
-}
-
-/// True if a statement copies an element by `memcpy` to preserve its bits.
-pub(in crate::emit) fn is_moved(dialect: &Dialect, params: &[Param], stmt: &Stmt) -> bool {
-    moved(dialect, params, stmt).is_some()
 }
 
 /// Element type of a buffer parameter; `None` if no parameter of this name is a buffer.

@@ -7,6 +7,8 @@ use crate::base::dtype::{Dtype, Scalar};
 use crate::emit::dialect::Dialect;
 use crate::emit::syntax::{Expr, Gathering, Number, NumberOp, Spelling};
 use crate::emit::{arithmetic, element};
+use crate::ir::Update;
+use crate::passes::{helper, update_helper};
 
 /// Text of a value.
 pub fn number(style: Style, value: &Number) -> String {
@@ -45,13 +47,19 @@ pub(super) fn gathered(
         Gathering::Product => format!("{there} *= {};", c(of, value).alone()),
         // The accumulator is kept unless the value compares less (greater); a NaN never does.
         Gathering::Min | Gathering::Max => {
-            let found = match arithmetic::gathering(how, value, element) {
-                Some(form) => {
-                    let function = form.function(dialect, element);
+            let (update, sign) = match how {
+                Gathering::Min => (Update::Min, "<"),
+                _ => (Update::Max, ">"),
+            };
+            let helper = Dtype::of_plan(element).and_then(|dtype| {
+                update_helper(update, dtype, value).map(|helper| (helper, dtype))
+            });
+            let found = match helper {
+                Some((helper, dtype)) => {
+                    let function = arithmetic::function(dialect, helper, dtype);
                     Piece::call(&function, [c(of, value), c(of, into)])
                 }
                 None => {
-                    let sign = if how == Gathering::Min { "<" } else { ">" };
                     let is_it = Piece::infix(c(of, value), Infix::relation(sign), c(of, into));
                     Piece::choice(is_it, c(of, value), c(of, into))
                 }
@@ -71,8 +79,9 @@ struct Printed<'a> {
 fn c(of: Printed<'_>, value: &Number) -> Piece {
     let dialect = of.dialect;
     let style = Style::C(dialect);
-    if let Some(helper) = arithmetic::helper(value) {
-        return Piece::call(&helper.called(dialect), helper.args.into_iter().map(|arg| c(of, arg)));
+    if let Some((helper, dtype, args)) = helper(value) {
+        let function = arithmetic::function(dialect, helper, dtype);
+        return Piece::call(&function, args.into_iter().map(|arg| c(of, arg)));
     }
     match value {
         Number::Constant { element, bits } => {
@@ -171,7 +180,7 @@ fn c_binary(of: Printed<'_>, op: NumberOp, element: &str, a: &Number, b: &Number
         NumberOp::NotEqual => Infix::equality("!="),
         NumberOp::Less => Infix::relation("<"),
         NumberOp::LessOrEqual => Infix::relation("<="),
-        // Printed by [`arithmetic::helper`] before, as a call of a helper function.
+        // Printed before, as a call of a helper function.
         NumberOp::Min => return Piece::call("min", [c(of, a), c(of, b)]),
         NumberOp::Max => return Piece::call("max", [c(of, a), c(of, b)]),
     };

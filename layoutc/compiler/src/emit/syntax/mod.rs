@@ -137,11 +137,4 @@ impl Function {
         self.body.splice(..0, remarks);
         self
     }
-
-    /// Calls `visit` on every index expression of the body.
-    pub fn visit(&self, visit: &mut dyn FnMut(&Expr)) {
-        for stmt in &self.body {
-            stmt.visit(visit, &mut |_| {});
-        }
-    }
 }

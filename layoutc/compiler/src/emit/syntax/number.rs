@@ -167,16 +167,6 @@ pub enum Gathering {
 }
 
 impl Number {
-    /// Value of the variable or constant called `name`.
-    pub fn name(name: &str) -> Self {
-        Self::Name { name: name.to_owned() }
-    }
-
-    /// Result of `a op b`, with both operands of type `element`.
-    pub fn binary(op: NumberOp, element: &str, a: Number, b: Number) -> Self {
-        Self::Binary { op, element: element.to_owned(), a: Box::new(a), b: Box::new(b) }
-    }
-
     /// Calls `visit` on every index expression in the value, and `name` on every buffer and image.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
         self.walk(&mut |number| match number {
@@ -227,27 +217,5 @@ impl Number {
             Self::Call { args, .. } => args.iter().for_each(|arg| arg.walk(visit)),
             Self::Convert { value, .. } | Self::Cast { value, .. } => value.walk(visit),
         }
-    }
-
-    /// Calls `change` on every value inside and then on this value, operands first, and `index` on each index
-    /// expression.
-    pub fn rewrite(&mut self, change: &dyn Fn(&mut Number), index: &dyn Fn(&mut Expr)) {
-        let part = |number: &mut Number| number.rewrite(change, index);
-        match self {
-            Self::Constant { .. } | Self::Name { .. } => {}
-            Self::Item { index: expr, .. }
-            | Self::Index { value: expr, .. }
-            | Self::Holds { condition: expr }
-            | Self::Load { index: expr, .. } => index(expr),
-            Self::Fetch { args, .. } => args.iter_mut().for_each(index),
-            Self::Negate { a, .. } | Self::Not { a } => part(a),
-            Self::Binary { a, b, .. } => [a, b].into_iter().for_each(|side| part(side)),
-            Self::Select { condition, then, otherwise } => {
-                [condition, then, otherwise].into_iter().for_each(|side| part(side));
-            }
-            Self::Call { args, .. } => args.iter_mut().for_each(part),
-            Self::Convert { value, .. } | Self::Cast { value, .. } => part(value),
-        }
-        change(self);
     }
 }

@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Expr, Gathering, Number, Spelling, WorkAxis};
-use crate::base::cast::Cast;
 
 /// Statement of a function. Element types are named in manifest notation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -470,33 +469,6 @@ pub enum Among {
 }
 
 impl Stmt {
-    /// Calls `visit` on this statement and on every statement inside it.
-    pub fn walk(&self, visit: &mut dyn FnMut(&Stmt)) {
-        visit(self);
-        match self {
-            Self::For { body, .. } | Self::Share { body, .. } | Self::Single { body } => {
-                body.iter().for_each(|stmt| stmt.walk(visit));
-            }
-            Self::If { body, otherwise, .. } => {
-                body.iter().chain(otherwise).for_each(|stmt| stmt.walk(visit));
-            }
-            _ => {}
-        }
-    }
-
-    /// Calls `visit` on every computed value of this statement and of the statements inside it.
-    pub fn numbers(&self, visit: &mut dyn FnMut(&Number)) {
-        self.walk(&mut |stmt| match stmt {
-            Self::Accumulator { value, .. } | Self::LetIndex { value, .. } => value.walk(visit),
-            Self::Gather { into, value, .. } => {
-                into.walk(visit);
-                value.walk(visit);
-            }
-            Self::Store { value, .. } | Self::Put { value, .. } => value.numbers(visit),
-            _ => {}
-        });
-    }
-
     /// Calls `visit` on every index expression of the statement, including nested statements and values, and `name` on
     /// every buffer and output parameter that it uses.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
@@ -637,23 +609,6 @@ impl Strided {
 }
 
 impl Operand {
-    /// Operand converted by `cast`; the unchanged operand if `cast` is `None`.
-    #[must_use]
-    pub fn cast(self, cast: Option<Cast>) -> Self {
-        match cast {
-            Some(cast) => Self::Cast { cast: cast.name(), value: Box::new(self) },
-            None => self,
-        }
-    }
-
-    fn numbers(&self, visit: &mut dyn FnMut(&Number)) {
-        match self {
-            Self::Number { value } => value.walk(visit),
-            Self::Cast { value, .. } => value.numbers(visit),
-            Self::Load { .. } | Self::Element { .. } | Self::Call { .. } => {}
-        }
-    }
-
     fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
         match self {
             Self::Load { buffer, index, .. } => {

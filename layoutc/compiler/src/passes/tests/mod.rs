@@ -2,6 +2,7 @@
 
 mod dumps;
 mod region;
+mod requirements;
 
 use std::collections::{BTreeMap, BTreeSet};
 

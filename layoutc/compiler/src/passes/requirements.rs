@@ -1,0 +1,264 @@
+//! Requirements of a function: helper functions, conversions, primitives and parts of the standard library that the code
+//! around the function has to define or include, whatever the target language.
+
+use std::collections::BTreeSet;
+
+use super::arithmetic::{ArithmeticHelper, helper, is_float, update_helper};
+use crate::base::cast::Cast;
+use crate::base::dtype::{Dtype, Scalar};
+use crate::ir::{
+    Expr, Function, Param, ParamType, Part, Primitive, Spelling, Stmt, Strided, Value,
+};
+use crate::model::compute::MathFunction;
+
+/// Helper function on indices, in the order of their names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum IndexHelper {
+    /// Quotient rounded toward minus infinity.
+    FloorDiv,
+    /// Remainder of the quotient rounded toward minus infinity.
+    FloorMod,
+    /// Position of a cell along a Hilbert curve.
+    Hilbert,
+    /// Cell at a position along a Hilbert curve.
+    HilbertCell,
+    /// Greater of two indices.
+    Max,
+    /// Lesser of two indices.
+    Min,
+}
+
+/// Primitive that a function calls, as far as its definition depends on the call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Routine {
+    /// Copy of runs.
+    CopyRuns,
+    /// Fill of runs with zero bytes.
+    ZeroRuns,
+    /// Transposition of one or several blocks.
+    Transpose(TransposeCall),
+    /// Conversion of runs.
+    CastRuns(Cast),
+    /// Transposition of a block with a conversion; the number is that of adjacent elements transposed as a unit.
+    CastTranspose(Cast, u32),
+    /// Transposition in registers of words of elements of a type, with the numbers of rows and columns.
+    TransposeWords(Dtype, [i64; 2]),
+}
+
+/// Call of a transposition. A number is `None` if it is not a constant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TransposeCall {
+    /// Size of an element, in bytes.
+    pub element_bytes: u32,
+    /// Numbers of rows and columns of a block.
+    pub typical: [Option<u32>; 2],
+    /// Bytes between columns in the destination and between rows in the source.
+    pub strides: [Option<i64>; 2],
+    /// Bytes that the whole relayout writes.
+    pub whole_bytes: Option<i64>,
+    /// Bytes between consecutive blocks in the destination and in the source; `None` for a single block.
+    pub steps: Option<[Option<i64>; 2]>,
+}
+
+/// Part of the standard library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Library {
+    /// Check of a condition at run time.
+    Assert,
+    /// Mathematical functions, infinity and NaN.
+    Math,
+    /// Copies and fills of memory.
+    Memory,
+}
+
+/// Requirements of one or several functions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Requirements {
+    /// Helper functions on indices.
+    pub index: BTreeSet<IndexHelper>,
+    /// Helper functions of arithmetic, with the type of their results.
+    pub arithmetic: BTreeSet<(ArithmeticHelper, Dtype)>,
+    /// Conversions of elements.
+    pub casts: BTreeSet<Cast>,
+    /// Primitives.
+    pub routines: BTreeSet<Routine>,
+    /// Types of the elements that are copied unchanged from one buffer to another.
+    pub moved: BTreeSet<Dtype>,
+    /// Parts of the standard library.
+    pub library: BTreeSet<Library>,
+}
+
+/// Requirements of a function.
+pub fn requirements(function: &Function) -> Requirements {
+    let mut found = Requirements::default();
+    for stmt in &function.body {
+        stmt.visit(&mut |expr| found.index.extend(index_helper(expr)), &mut |_| {});
+        stmt.walk(&mut |stmt| found.add_stmt(stmt, &function.params));
+    }
+    found
+}
+
+impl Requirements {
+    /// Requirements of an index expression.
+    pub fn of_index(expr: &Expr) -> Self {
+        let mut found = Self::default();
+        expr.visit(&mut |expr| found.index.extend(index_helper(expr)));
+        found
+    }
+
+    /// Adds the requirements of other functions.
+    pub fn extend(&mut self, other: &Self) {
+        let Self { index, arithmetic, casts, routines, moved, library } = other;
+        self.index.extend(index);
+        self.arithmetic.extend(arithmetic);
+        self.casts.extend(casts);
+        self.routines.extend(routines);
+        self.moved.extend(moved);
+        self.library.extend(library);
+    }
+
+    /// Adds the requirements of a statement, without those of nested statements and of index expressions.
+    fn add_stmt(&mut self, stmt: &Stmt, params: &[Param]) {
+        stmt.parts(&mut |part| {
+            if let Part::Value(value) = part {
+                value.walk(&mut |value| self.add_value(value));
+            }
+        });
+        match stmt {
+            Stmt::Assert { .. } => self.library.extend([Library::Assert]),
+            Stmt::LetElement { dtype, bytes, spelling: Spelling::Number, .. } => {
+                self.library.extend(is_macro(*dtype, bytes).then_some(Library::Math));
+            }
+            Stmt::Update { how, dtype, value, .. } => {
+                let helper = update_helper(*how, *dtype, value);
+                self.arithmetic.extend(helper.map(|helper| (helper, *dtype)));
+            }
+            Stmt::Store {
+                buffer: to,
+                value: Value::Load { buffer: from, through: None, .. },
+                through: None,
+                ..
+            } => {
+                let [to, from] = [to, from].map(|buffer| dtype_of(params, buffer));
+                self.moved.extend(to.filter(|_| to == from));
+            }
+            Stmt::Primitive(primitive) => self.add_primitive(primitive),
+            _ => {}
+        }
+    }
+
+    fn add_value(&mut self, value: &Value) {
+        if let Some((helper, dtype, _)) = helper(value) {
+            self.arithmetic.insert((helper, dtype));
+            // The helper compares the bits of its operand.
+            self.library.extend((helper == ArithmeticHelper::Round).then_some(Library::Memory));
+        }
+        let is_math = match value {
+            Value::Cast { cast, .. } => {
+                self.casts.insert(*cast);
+                false
+            }
+            Value::Constant { dtype, bits } => is_macro(*dtype, &bits.to_le_bytes()),
+            Value::Call { function, dtype, .. } => {
+                *function != MathFunction::Abs || is_float(*dtype)
+            }
+            _ => false,
+        };
+        self.library.extend(is_math.then_some(Library::Math));
+    }
+
+    fn add_primitive(&mut self, primitive: &Primitive) {
+        let routine = match primitive {
+            Primitive::Copy { .. } | Primitive::Zero { .. } => {
+                self.library.insert(Library::Memory);
+                return;
+            }
+            Primitive::CopyRuns { .. } => Routine::CopyRuns,
+            Primitive::ZeroRuns { .. } => Routine::ZeroRuns,
+            Primitive::Transpose {
+                element_bytes, to, from, typical, whole_bytes, blocks, ..
+            } => {
+                let steps = blocks.as_ref().map(|blocks| [&blocks.to_step, &blocks.from_step]);
+                Routine::Transpose(TransposeCall {
+                    element_bytes: *element_bytes,
+                    typical: *typical,
+                    strides: [to, from].map(|side: &Strided| constant(&side.stride)),
+                    whole_bytes: constant(whole_bytes),
+                    steps: steps.map(|steps| steps.map(constant)),
+                })
+            }
+            Primitive::CastRuns { cast, .. } => {
+                self.casts.insert(*cast);
+                Routine::CastRuns(*cast)
+            }
+            Primitive::CastTranspose { cast, together, .. } => {
+                self.casts.insert(*cast);
+                Routine::CastTranspose(*cast, *together)
+            }
+            Primitive::TransposeWords { dtype, rows, columns, .. } => {
+                Routine::TransposeWords(*dtype, [*rows, *columns])
+            }
+            Primitive::StoreVector { .. }
+            | Primitive::Fence { .. }
+            | Primitive::Barrier
+            | Primitive::Call { .. }
+            | Primitive::StoreTexel { .. } => return,
+        };
+        self.routines.insert(routine);
+    }
+}
+
+impl<'r> FromIterator<&'r Requirements> for Requirements {
+    fn from_iter<I: IntoIterator<Item = &'r Self>>(all: I) -> Self {
+        all.into_iter().fold(Self::default(), |mut union, one| {
+            union.extend(one);
+            union
+        })
+    }
+}
+
+/// Helper function that computes an index; `None` if operators do. Shifts and masks divide by powers of two.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other nodes are operators")]
+fn index_helper(expr: &Expr) -> Option<IndexHelper> {
+    let is_power = |b: &Expr| constant(b).is_some_and(|b| b > 1 && b.count_ones() == 1);
+    match expr {
+        Expr::FloorDiv { b, .. } if !is_power(b) => Some(IndexHelper::FloorDiv),
+        Expr::FloorMod { b, .. } if !is_power(b) => Some(IndexHelper::FloorMod),
+        Expr::Min { .. } => Some(IndexHelper::Min),
+        Expr::Max { .. } => Some(IndexHelper::Max),
+        Expr::Hilbert { .. } => Some(IndexHelper::Hilbert),
+        Expr::HilbertCell { .. } => Some(IndexHelper::HilbertCell),
+        _ => None,
+    }
+}
+
+/// Value of an integer constant; `None` for any other expression.
+fn constant(expr: &Expr) -> Option<i64> {
+    if let Expr::Int { value } = expr { Some(*value) } else { None }
+}
+
+/// Element type of a buffer parameter; `None` if no parameter of this name is a buffer.
+fn dtype_of(params: &[Param], buffer: &str) -> Option<Dtype> {
+    match params.iter().find(|param| param.name == buffer)?.ty {
+        ParamType::Input(dtype) | ParamType::Output(dtype) => Some(dtype),
+        _ => None,
+    }
+}
+
+/// True if a float with these bytes is an infinity or NaN, which C names by macros. A record counts if the first element
+/// of a field does: all elements of a field are equal.
+fn is_macro(dtype: Dtype, bytes: &[u8]) -> bool {
+    let number =
+        |width| bytes.iter().take(width).rev().fold(0, |all, byte| all << 8 | u64::from(*byte));
+    match dtype.scalar {
+        Scalar::F32 | Scalar::C64 => {
+            u32::try_from(number(4)).is_ok_and(|bits| !f32::from_bits(bits).is_finite())
+        }
+        Scalar::F64 | Scalar::C128 => !f64::from_bits(number(8)).is_finite(),
+        Scalar::Record(record) => record.fields().iter().any(|field| {
+            let offset = usize::try_from(field.offset).unwrap_or(usize::MAX);
+            bytes.get(offset..).is_some_and(|bytes| is_macro(field.dtype, bytes))
+        }),
+        _ => false,
+    }
+}
