@@ -1,8 +1,7 @@
 //! Index functions as macros: one expression over the parameters, without calls.
 
 use super::model::MacroUnit;
-use super::print::power_of_two;
-use crate::emit::syntax::{Compare, Expr, Function, Stmt};
+use crate::ir::{Compare, Expr, Function, Stmt};
 use crate::loops::error::PlanError;
 
 /// Maximum number of nodes in a macro's expression: a floor division repeats its operands.
@@ -31,7 +30,7 @@ pub(super) fn of(function: &Function) -> Result<Option<MacroUnit>, PlanError> {
         name,
         function: function.name.clone(),
         params: function.params.iter().map(|param| param.name.clone()).collect(),
-        value: value.map(&without_helper),
+        value: value.map(&without_helper).into(),
     }))
 }
 
@@ -50,11 +49,11 @@ fn without_helper(expr: Expr) -> Expr {
     };
     match expr {
         // Truncating division, minus 1 if the remainder is negative.
-        Expr::FloorDiv { a, b } if power_of_two(&b).is_none() => {
+        Expr::FloorDiv { a, b } if b.power_of_two().is_none() => {
             let up = select(negative(&a, &b), Expr::int(1), Expr::int(0));
             Expr::Add { args: vec![Expr::Div { a, b }, Expr::Neg { a: Box::new(up) }] }
         }
-        Expr::FloorMod { a, b } if power_of_two(&b).is_none() => {
+        Expr::FloorMod { a, b } if b.power_of_two().is_none() => {
             let missing = select(negative(&a, &b), (*b).clone(), Expr::int(0));
             Expr::Add { args: vec![Expr::Mod { a, b }, missing] }
         }
@@ -90,21 +89,14 @@ mod tests {
     use super::*;
     use crate::emit::dialect::C;
     use crate::emit::print::define;
-    use crate::emit::syntax::{Param, ParamType, Returns};
+    use crate::ir::{Param, ParamType, Returns};
 
     fn function(value: Expr) -> Function {
         let params = ["n", "h"].map(|name| Param { name: name.to_owned(), ty: ParamType::Index });
         let name = "a_offset".to_owned();
         let body = vec![Stmt::Return { value }];
-        Function {
-            name,
-            doc: Vec::new(),
-            returns: Returns::Index,
-            params: params.into(),
-            body,
-            vector_versions: false,
-            in_region: false,
-        }
+        let (doc, returns, params) = (Vec::new(), Returns::Index, params.into());
+        Function { name, doc, returns, params, body }
     }
 
     fn text(value: Expr) -> String {

@@ -317,7 +317,7 @@ fn pack_from(logical: PackFrom, settings: &Settings) -> PackFromUnit {
 fn macros(plan: &TensorPlan) -> Result<Vec<Whole<MacroUnit>>, PlanError> {
     let functions = [&plan.offset].into_iter().chain(&plan.indices);
     functions
-        .filter_map(|function| macros::of(&function.clone().into()).transpose())
+        .filter_map(|function| macros::of(function).transpose())
         .map(|unit| unit.map(Whole::from))
         .collect()
 }

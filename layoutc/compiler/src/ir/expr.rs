@@ -175,6 +175,12 @@ impl Expr {
         Self::Int { value }
     }
 
+    /// Exponent `k` if the expression is the constant `2^k` with k > 0; `None` for any other expression.
+    pub fn power_of_two(&self) -> Option<u32> {
+        let Self::Int { value } = self else { return None };
+        (*value > 1 && value.count_ones() == 1).then(|| value.trailing_zeros())
+    }
+
     /// Value of the parameter, loop variable or index constant called `name`.
     pub fn name(name: &str) -> Self {
         Self::Name { name: name.to_owned() }

@@ -1,5 +1,6 @@
 //! Passes that rewrite functions of the loop IR. [`cpu_kernel`], [`gpu_kernel`] and [`cpu_relayout`] run them in their
 //! order. Later, when the target language is known, run [`index_width`], [`openmp`] and [`vector_stores`], in this order.
+//! Last, [`requirements`](requirements()) finds what a function needs around it, and changes nothing.
 
 mod arithmetic;
 mod dead_code;

@@ -220,10 +220,9 @@ impl<'r> FromIterator<&'r Requirements> for Requirements {
 /// Helper function that computes an index; `None` if operators do. Shifts and masks divide by powers of two.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other nodes are operators")]
 fn index_helper(expr: &Expr) -> Option<IndexHelper> {
-    let is_power = |b: &Expr| constant(b).is_some_and(|b| b > 1 && b.count_ones() == 1);
     match expr {
-        Expr::FloorDiv { b, .. } if !is_power(b) => Some(IndexHelper::FloorDiv),
-        Expr::FloorMod { b, .. } if !is_power(b) => Some(IndexHelper::FloorMod),
+        Expr::FloorDiv { b, .. } if b.power_of_two().is_none() => Some(IndexHelper::FloorDiv),
+        Expr::FloorMod { b, .. } if b.power_of_two().is_none() => Some(IndexHelper::FloorMod),
         Expr::Min { .. } => Some(IndexHelper::Min),
         Expr::Max { .. } => Some(IndexHelper::Max),
         Expr::Hilbert { .. } => Some(IndexHelper::Hilbert),

@@ -73,7 +73,7 @@ pub(super) fn one_or_zero(then: &Expr, otherwise: &Expr) -> bool {
 }
 
 /// Exponent `k` if `tree` is the constant `2^k` with k > 0; `None` for any other expression.
-pub(in crate::emit) fn power_of_two(tree: &Expr) -> Option<u32> {
+pub(super) fn power_of_two(tree: &Expr) -> Option<u32> {
     let Expr::Int { value } = tree else { return None };
     (*value > 1 && value.count_ones() == 1).then(|| value.trailing_zeros())
 }

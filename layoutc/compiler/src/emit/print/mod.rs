@@ -17,13 +17,12 @@ mod stmts;
 mod tests;
 mod threads;
 
-pub(in crate::emit) use self::binding::power_of_two;
 pub use self::define::define;
 pub use self::head::{parameters, prototype};
 pub use self::numbers::number;
 pub use self::stmts::{body, stmts};
 
-use self::binding::{Binding, binding, one_or_zero};
+use self::binding::{Binding, binding, one_or_zero, power_of_two};
 use super::dialect::Dialect;
 use crate::emit::syntax::{Compare, Expr};
 

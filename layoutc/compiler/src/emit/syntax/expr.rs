@@ -197,31 +197,6 @@ impl Expr {
         Self::Compare { op, a: Box::new(a), b: Box::new(b) }
     }
 
-    /// Result of a call of the generated function `name`.
-    pub fn call(name: &str, args: Vec<Expr>) -> Self {
-        Self::Call { name: name.to_owned(), args }
-    }
-
-    /// Lesser of two expressions. Two constants, or two equal expressions, are folded to one operand.
-    #[must_use]
-    pub fn min(self, other: Expr) -> Self {
-        match (&self, &other) {
-            (Self::Int { value: a }, Self::Int { value: b }) => Self::int(*a.min(b)),
-            _ if self == other => self,
-            _ => Self::Min { a: Box::new(self), b: Box::new(other) },
-        }
-    }
-
-    /// Greater of two expressions. Two constants, or two equal expressions, are folded to one operand.
-    #[must_use]
-    pub fn max(self, other: Expr) -> Self {
-        match (&self, &other) {
-            (Self::Int { value: a }, Self::Int { value: b }) => Self::int(*a.max(b)),
-            _ if self == other => self,
-            _ => Self::Max { a: Box::new(self), b: Box::new(other) },
-        }
-    }
-
     /// Calls `visit` on this expression and on every subexpression.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr)) {
         visit(self);
