@@ -28,10 +28,11 @@ pub fn body(style: Style, function: &Function, depth: usize) -> String {
                 return written(dialect, &function.params, &function.body, depth);
             }
             // Conditions that the caller checks are not printed, and a parameter may have no other use.
-            let mut rest = function.clone();
-            rest.body.retain(|stmt| !is_promise(stmt) && !matches!(stmt, Stmt::Unused { .. }));
-            let rest = rest.with_unused();
-            written(dialect, &rest.params, &rest.body, depth)
+            let is_printed =
+                |stmt: &&Stmt| !is_promise(stmt) && !matches!(stmt, Stmt::Unused { .. });
+            let rest = function.body.iter().filter(is_printed);
+            let body: Vec<Stmt> = function.unchecked.iter().chain(rest).cloned().collect();
+            written(dialect, &function.params, &body, depth)
         }
         Style::Python => python::stmts(&function.body, depth),
     }

@@ -1,5 +1,7 @@
 //! Conversion of the loop IR to the syntax tree of the template model.
 
+use std::cell::RefCell;
+
 use super::{
     Among, Compare, Expr, Function, Gathering, Number, NumberOp, Operand, Param, ParamType,
     Returns, Spelling, Stmt, Strided, TeamArray, WorkAxis,
@@ -195,7 +197,7 @@ pub fn stmts(body: Vec<ir::Stmt>) -> Vec<Stmt> {
             (_, stmt) => stmts.push(stmt),
         }
         if is_launch {
-            stmts.extend(unused.iter().map(|name| Stmt::Unused { name: name.clone() }));
+            stmts.extend(unused.iter().cloned());
         }
     }
     stmts
@@ -215,22 +217,31 @@ fn directive(stmt: &ir::Stmt) -> Option<Stmt> {
 }
 
 /// Launch indices that no statement after the launch uses.
-fn unused_indices(body: &[ir::Stmt]) -> Vec<String> {
+fn unused_indices(body: &[ir::Stmt]) -> Vec<Stmt> {
     let launch = body.iter().enumerate().find_map(|(k, stmt)| match stmt {
         ir::Stmt::Launch { axes } => Some((k, axes)),
         _ => None,
     });
     let Some((k, axes)) = launch else { return Vec::new() };
-    let mut unused: Vec<String> = axes.iter().map(|axis| axis.name.clone()).collect();
-    for stmt in body.iter().skip(k).skip(1) {
-        let used = |expr: &ir::Expr| {
+    unused(axes.iter().map(|axis| &axis.name), body.iter().skip(k).skip(1))
+}
+
+/// `Unused` statements for the names that no statement uses.
+fn unused<'a>(
+    names: impl Iterator<Item = &'a String>,
+    body: impl Iterator<Item = &'a ir::Stmt>,
+) -> Vec<Stmt> {
+    let unused: RefCell<Vec<&String>> = RefCell::new(names.collect());
+    let used = |name: &str| unused.borrow_mut().retain(|other| *other != name);
+    for stmt in body {
+        let expr = |expr: &ir::Expr| {
             if let ir::Expr::Name { name } = expr {
-                unused.retain(|axis| axis != name);
+                used(name);
             }
         };
-        stmt.visit(&mut { used }, &mut |_| {});
+        stmt.visit(&mut { expr }, &mut |name| used(name));
     }
-    unused
+    unused.into_inner().into_iter().map(|name| Stmt::Unused { name: name.clone() }).collect()
 }
 
 impl From<ir::Stmt> for Stmt {
@@ -463,7 +474,12 @@ impl From<ir::Function> for Function {
         };
         let in_region = function.body.iter().any(|stmt| stmt.any(is_shared));
         let ir::Function { name, doc, returns, params, body } = function;
-        let (returns, params, body) = (returns.into(), all(params), stmts(body));
-        Self { name, doc, returns, params, body, vector_versions, in_region }.with_unused()
+        let names = || params.iter().map(|param| &param.name);
+        let is_condition = |stmt: &ir::Stmt| matches!(stmt, ir::Stmt::Assert { .. });
+        let unchecked = unused(names(), body.iter().filter(|stmt| !is_condition(stmt)));
+        let unused = unused(names(), body.iter());
+        let body = unused.into_iter().chain(stmts(body)).collect();
+        let (returns, params) = (returns.into(), all(params));
+        Self { name, doc, returns, params, body, vector_versions, in_region, unchecked }
     }
 }

@@ -8,8 +8,6 @@ mod from_ir;
 mod number;
 mod stmt;
 
-use std::cell::RefCell;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -112,29 +110,8 @@ pub struct Function {
     pub vector_versions: bool,
     /// True if a parallel region encloses the call of the function.
     pub in_region: bool,
-}
-
-impl Function {
-    /// Function with an [`Unused`](Stmt::Unused) statement at the start for each parameter that the body does not use.
-    #[must_use]
-    pub fn with_unused(mut self) -> Self {
-        let unused: RefCell<Vec<&str>> =
-            RefCell::new(self.params.iter().map(|param| param.name.as_str()).collect());
-        let used = |name: &str| unused.borrow_mut().retain(|param| *param != name);
-        for stmt in &self.body {
-            stmt.visit(
-                &mut |expr| {
-                    if let Expr::Name { name } = expr {
-                        used(name);
-                    }
-                },
-                &mut |name| used(name),
-            );
-        }
-        let unused = unused.into_inner().into_iter();
-        let remarks: Vec<Stmt> =
-            unused.map(|name| Stmt::Unused { name: name.to_owned() }).collect();
-        self.body.splice(..0, remarks);
-        self
-    }
+    /// `Unused` statements in place of those at the top level of the body, for a language in which the `Assert`
+    /// statements are not printed; empty for a function that a template makes.
+    #[serde(skip)]
+    pub(super) unchecked: Vec<Stmt>,
 }
