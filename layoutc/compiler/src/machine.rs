@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// CPU core with vectors and three levels of caches.
+/// Constants of the machine model for CPUs: sizes, widths and rates of a core with vector registers and three levels of
+/// caches, and the thresholds of planners and passes. One set, [`CPU`], serves all supported processors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cpu {
     /// Size of a cache line, in bytes. A contiguous run whose length is not a multiple of it shares lines with its

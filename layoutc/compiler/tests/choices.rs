@@ -1,6 +1,10 @@
 //! Schedules of conversions (the block of `convert`): each choice takes effect in the generated code and passes the
 //! generated test program, or is rejected with a reason.
-#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that reads the layouts of a benchmark"
+)]
 
 use crate::common;
 use common::cc::run;
@@ -248,8 +252,9 @@ fn printed_schedules_of_random_conversions_give_the_same_code() {
         let rank = 2 + pick(3);
         let axes: Vec<char> = "abcd".chars().take(usize::try_from(rank).unwrap()).collect();
         let extents: Vec<u64> = axes.iter().map(|_| 1 + pick(40)).collect();
-        let shape: String =
-            axes.iter().zip(&extents).map(|(axis, extent)| format!("{axis} {extent}; ")).collect();
+        let shape: Vec<String> =
+            axes.iter().zip(&extents).map(|(axis, extent)| format!("{axis} {extent}")).collect();
+        let shape = shape.join("; ");
         let dtype = ["f32", "u8", "bf16", "f64", "i4"][usize::try_from(pick(5)).unwrap()];
         let mut layout = |name: &str| {
             let mut parts: Vec<String> = Vec::new();
@@ -268,7 +273,7 @@ fn printed_schedules_of_random_conversions_give_the_same_code() {
             }
             let order = parts.join(" ");
             format!(
-                "tensor {name} dtype={dtype} {{ shape {{ {shape}}}; layout {{ {steps}order {order}; padding allow }} }}\n"
+                "tensor {name} dtype={dtype} {{ shape {{ {shape} }}; layout {{ {steps}order {order}; padding allow }} }}\n"
             )
         };
         let tensors = layout("first") + &layout("second");

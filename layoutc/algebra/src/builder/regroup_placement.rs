@@ -101,10 +101,14 @@ impl LayoutBuilder {
 }
 
 impl PlacementOptions {
-    /// Placement options for elements `lanes` times as wide. Explicit strides are divided by `lanes`, except the stride
-    /// 1 of the contiguous storage axis at the position `run`. The rounding of the last extent and the swizzle are
-    /// converted to count wide elements. [`RegroupError::Swizzled`] if `lanes` is not a power of two, or if the swizzle
-    /// moves bits of the index within a wide element.
+    /// Placement options after `lanes` adjacent elements are joined into one wide element. `element_bits` is multiplied
+    /// by `lanes`. Explicit strides are divided by `lanes`, except that of the contiguous storage axis, at position
+    /// `run`, which stays 1. `tail` and `swizzle` are converted to count wide elements.
+    ///
+    /// # Errors
+    /// [`RegroupError::Swizzled`] if there is a swizzle, and `lanes` is not a power of two, or the swizzle reads or
+    /// changes one of the lowest `log2(lanes)` bits of the index, which number the elements within a wide element.
+    /// [`RegroupError::Expr`] if a value overflows or an expression becomes too large.
     pub(super) fn widened(
         &self,
         run: usize,
@@ -120,8 +124,8 @@ impl PlacementOptions {
 
     /// Placement options for narrower elements, `lanes` per former element. Explicit strides are multiplied by `lanes`,
     /// except the stride 1 of the contiguous storage axis at the position `run`. The rounding of the last extent and
-    /// the swizzle are converted to count narrow elements. [`RegroupError::Swizzled`] if `lanes` is not a power of two,
-    /// or if the swizzle exceeds the range of [`Swizzle`].
+    /// the swizzle are converted to count narrow elements. [`RegroupError::Swizzled`] if there is a swizzle, and `lanes`
+    /// is not a power of two or the swizzle exceeds the range of [`Swizzle`].
     pub(super) fn narrowed(
         &self,
         run: usize,

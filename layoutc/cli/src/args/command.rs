@@ -120,7 +120,7 @@ Costs are in bytes: those declared by alternatives, and the reads and writes of 
         #[arg(long)]
         force: bool,
     },
-    /// Print dependencies: manifests, templates, configuration, outputs; write nothing
+    /// Print how outputs and manifests depend on manifests, templates and configuration; write nothing
     #[command(after_help = "\
 --format dot prints a graph for Graphviz.")]
     Deps(DepsArgs),

@@ -80,7 +80,7 @@ pub(super) fn memory(
     let error = Diagnostic::error(Code::NameUnknown, message, name.at(&syntax.file), "");
     let word = name.value.trim_matches('_').to_ascii_lowercase();
     let known = MEMORIES.iter().map(|row| row.0).chain(scope.spaces.keys().map(String::as_str));
-    let error = match ELSEWHERE.iter().find(|row| row.0 == word) {
+    let error = match FOREIGN_MEMORIES.iter().find(|row| row.0 == word) {
         Some((_, ours)) => error.with_suggestion(ours),
         None => error.nearest_or_all(&name.value, "memories", known),
     };
@@ -89,7 +89,7 @@ pub(super) fn memory(
 
 /// Names of memories in other languages, as pairs (name, name in manifests). A name is in lower case, without the `_`
 /// at its start and end.
-const ELSEWHERE: &[(&str, &str)] = &[
+const FOREIGN_MEMORIES: &[(&str, &str)] = &[
     ("constant", "constant"),
     ("cpu", "global"),
     ("device", "global"),

@@ -143,8 +143,9 @@ fn axes<'m>(manifest: &'m Manifest, compute: &'m KernelInstance, buffer: BufferR
     tensor.map(|tensor| tensor.layout.logical()).unwrap_or_default()
 }
 
-/// Position of the first of a tensor's values that belong to the set `wanted`, and the number of such values, at least
-/// 1.
+/// Input values that the test program gives to an operand: the pair `(first, count)` selects `count` consecutive values
+/// of the list [`numbers`] of the operand's tensor. `first` is the position of the first value in the set `wanted`, and
+/// `count` is the number of values in it; `(0, 1)` if the list has none.
 pub(super) fn picked(
     manifest: &Manifest,
     operand: &KernelOperand,

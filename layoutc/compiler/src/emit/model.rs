@@ -50,7 +50,7 @@ pub struct Unit {
     pub stamp: String,
     /// Parts of the generated code that are requested.
     pub emit: Parts,
-    /// Types and specifiers of the language.
+    /// Language of the generated code: name, version, types, specifiers, and prefixes of helper names.
     pub language: Language,
     /// Standard headers that the header includes, in order.
     pub header_includes: Vec<String>,

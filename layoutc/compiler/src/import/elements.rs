@@ -94,7 +94,8 @@ pub(super) fn rounded(value: f64, dtype: Scalar) -> Option<f64> {
     }
 }
 
-/// True if `value` is in the range of the element type `dtype`; false for a type other than integers and `bool`.
+/// True if `value` is in the range of the element type `dtype`, an integer type of at least 8 bits or `bool`; false for
+/// any other type, including integers of fewer bits, such as `i4`.
 pub(super) fn represents(dtype: Scalar, value: i64) -> bool {
     match dtype {
         Scalar::I64 => true,

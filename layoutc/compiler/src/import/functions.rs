@@ -48,7 +48,8 @@ pub(super) fn inline(model: &mut OnnxModel) -> InlineResult<()> {
 struct FunctionInliner {
     functions: BTreeMap<FunctionKey, OnnxFunction>,
     calls: usize,
-    /// Total number of operators, names and attributes inlined so far; the import fails above [`MAX_PARTS`].
+    /// Size of all function bodies inlined so far, as counted by [`parts`]: operators, operands, results, attributes
+    /// and initializers of subgraphs. The import fails above [`MAX_PARTS`].
     parts: usize,
     /// Total size of the function bodies inlined so far, in bytes of their protobuf encoding.
     bytes: usize,

@@ -248,7 +248,7 @@ pub enum Primitive {
     StoreTexel {
         /// Identifier of the function.
         function: String,
-        /// Arguments of the call: the image, then the physical index.
+        /// Arguments of the call: the image, then the index along each physical axis, outermost first.
         args: Vec<Expr>,
         /// Value of the texel.
         value: Value,

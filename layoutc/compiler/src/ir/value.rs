@@ -53,7 +53,7 @@ pub enum Value {
     Fetch {
         /// Identifier of the function.
         function: String,
-        /// Arguments of the call: the image, then the physical index.
+        /// Arguments of the call: the image, then the index along each physical axis, outermost first.
         args: Vec<Expr>,
     },
     /// Negation `-a`.

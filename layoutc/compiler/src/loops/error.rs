@@ -20,7 +20,7 @@ pub enum PlanError {
     /// A variable has no binding in the scope.
     #[error("an expression mentions a variable that is not in scope")]
     Scope,
-    /// The expression is deeper than [`MAX_DEPTH`].
+    /// The expression is deeper than 96 levels.
     #[error("an expression nests deeper than {MAX_DEPTH} levels")]
     Depth,
     /// A macro is too long: floor division expands its dividend twice.

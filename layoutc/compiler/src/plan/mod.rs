@@ -4,9 +4,9 @@
 //!
 //! | step | result | module |
 //! | --- | --- | --- |
-//! | iteration domain of a statement | loops and guards | [`loops::domain`](crate::loops) |
+//! | iteration domain of a statement | loops and guards | `loops::domain` |
 //! | schedule: what the manifest fixes, the heuristics for the rest | order, register tile, staged blocks | `loops::scheduled_statement` |
-//! | lowering | loop nest with guards | [`lower`](crate::lower) |
+//! | lowering | loop nest with guards | `lower` |
 //! | passes | function without guards that always hold | [`passes`] |
 //!
 //! A relayout is the statement `B[x] = A[f(x)]`; its domain has the digits that both layouts have in common
@@ -32,7 +32,7 @@ pub use self::tensor::{GpuRelayouts, TensorPlan, gpu_relayouts, relayouts, tenso
 use crate::ir::{Expr, Function, Returns};
 use crate::loops::ExecutionModel;
 use crate::loops::buffers::bound;
-use crate::loops::error::PlanError;
+pub use crate::loops::error::PlanError;
 pub(crate) use crate::loops::footprint::tile_extents;
 pub use crate::loops::heuristics::parallelize::Cores;
 use crate::loops::relayout::plan::Primitives;

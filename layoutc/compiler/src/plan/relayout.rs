@@ -69,11 +69,14 @@ pub(crate) fn unpack(context: &Context<'_>) -> Result<RelayoutFunction, PlanErro
     relayout(&RelayoutStatement::unpack(context), RelayoutBuilder::unpack(context))
 }
 
-/// Plans one conversion: `<from>_to_<to>(symbols, from, to)`; padding of the destination gets its fill value. `None` if
-/// the source or the destination does not exist.
+/// Plans the function `<from>_to_<to>(symbols, from, to)` of one conversion. Padding of the destination gets the fill
+/// value of the destination, or keeps its values if the destination has none. `None` if the manifest lacks the source
+/// or the destination.
 ///
 /// # Errors
-/// Same as [`pack`].
+/// [`PlanError::Choice`] if the layouts do not allow a directive of the conversion, such as `stores streaming` without
+/// a loop that has streaming stores. Any other [`PlanError`] if an integer does not fit 64 bits or an expression nests
+/// too deep.
 pub fn convert(
     manifest: &Manifest,
     convert: &Convert,
@@ -93,7 +96,7 @@ pub fn convert(
 /// elements for lack of common digits, or an end does not exist.
 ///
 /// # Errors
-/// Same as [`pack`].
+/// Same as [`convert`].
 pub fn convert_schedule(
     manifest: &Manifest,
     convert: &Convert,
@@ -122,7 +125,7 @@ pub fn convert_schedule(
 /// whose operands have no digits in common, are ring buffers or have a domain.
 ///
 /// # Errors
-/// Same as [`pack`].
+/// Same as [`convert`].
 pub fn copy_kernel(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -137,7 +140,7 @@ pub fn copy_kernel(
 /// Kernels of a conversion on GPUs, in launch order; empty if the manifest lacks one of the two tensors.
 ///
 /// # Errors
-/// Same as [`pack`].
+/// Same as [`convert`].
 pub fn gpu_convert(
     manifest: &Manifest,
     convert: &Convert,
@@ -153,7 +156,7 @@ pub fn gpu_convert(
 /// [`copy_kernel`], and if GPUs cannot access the memory of an operand.
 ///
 /// # Errors
-/// Same as [`pack`].
+/// Same as [`convert`].
 pub fn gpu_copy_kernel(
     manifest: &Manifest,
     compute: &KernelInstance,

@@ -121,18 +121,27 @@ pub(super) fn check_elements(
     }
 }
 
-/// Maps, inverse and predicate of a layout, compiled for the check of all elements. Programs of maps take the logical
-/// indices followed by the symbols. Programs of the inverse and of the predicate take the physical indices followed by
-/// the symbols.
+/// Expressions of a layout and of its certificate, compiled for the check of every element at fixed symbols. All
+/// programs take the logical indices followed by the symbols, except `inverse` and `valid`, which take the physical
+/// indices followed by the symbols.
 struct ElementPrograms {
+    /// Values of the symbols.
     symbols: Vec<i64>,
+    /// Emitted physical indices, one for each physical axis.
     emitted: Vec<StackProgram>,
+    /// Physical indices as composed from the steps, one for each physical axis.
     composed: Vec<StackProgram>,
+    /// Stride of each physical axis, in elements.
     pitches: Vec<StackProgram>,
+    /// Emitted offset, in elements.
     offset: StackProgram,
+    /// Targets of the proof, [`Certificate::composed_targets`].
     targets: Vec<StackProgram>,
+    /// Number of values of each target, [`Certificate::slots`].
     slots: Vec<StackProgram>,
+    /// Emitted inverse: logical indices, one for each logical axis.
     inverse: Vec<StackProgram>,
+    /// Predicate that is true for slots with an element; `None` if the layout has none.
     valid: Option<PredicateProgram>,
 }
 

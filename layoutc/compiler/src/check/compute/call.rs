@@ -23,8 +23,10 @@ const FUNCTIONS: &[(&str, MathFunction, usize)] = &[
     ("pow", MathFunction::Pow, 2),
 ];
 
-/// Functions of other languages as (name, equivalent in manifests with the variables `condition`, `x`, `a` and `b`).
-const ELSEWHERE: &[(&str, &str)] = &[
+/// Functions that users may expect from other languages and that manifests lack, as pairs (name, replacement). The
+/// replacement follows "write" in the help of the error; its variables `condition`, `x`, `a` and `b`, in this order,
+/// stand for the arguments of the call.
+const FOREIGN_FUNCTIONS: &[(&str, &str)] = &[
     ("relu", "`max(x, 0)`"),
     ("sigmoid", "`1 / (1 + exp(-x))`"),
     ("silu", "`x / (1 + exp(-x))`"),
@@ -96,7 +98,7 @@ impl ValueBuilder<'_> {
         if self.names.contains_key(&name.name) {
             return Err(error.help(format!("write `{}[…]` to read an element", name.name)).into());
         }
-        if let Some((_, ours)) = ELSEWHERE.iter().find(|row| row.0 == name.name) {
+        if let Some((_, ours)) = FOREIGN_FUNCTIONS.iter().find(|row| row.0 == name.name) {
             return Err(error.help(format!("write {}", self.filled(ours, arguments))).into());
         }
         let takes_as_many = known.iter().filter(|(_, counts)| counts.contains(&arguments.len()));
@@ -108,7 +110,7 @@ impl ValueBuilder<'_> {
         Err(error.into())
     }
 
-    /// Text of `ours`, an equivalent from [`ELSEWHERE`], with the arguments in place of its variables:
+    /// Text of `ours`, an equivalent from [`FOREIGN_FUNCTIONS`], with the arguments in place of its variables:
     /// `select(condition, a, b)` becomes `select(m, 0, x)` for the arguments `m`, `0` and `x`. `ours` itself if the
     /// number of arguments is not the number of its variables.
     fn filled(&self, ours: &str, arguments: &[ValueAst]) -> String {

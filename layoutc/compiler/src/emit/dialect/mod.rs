@@ -58,7 +58,8 @@ pub struct Dialect {
     pub reinterpreted: &'static [(Scalar, &'static str, &'static str)],
     /// Expression for the global index of the work item (thread) along each axis of a launch.
     pub work_item: [&'static str; 3],
-    /// Unsigned type in which these indices are compared with extents.
+    /// Unsigned type in which the indices of `work_item` are compared with the extents of the launch; empty if the
+    /// language has no GPU kernels.
     pub work_size: &'static str,
     /// Identifiers and statements for work groups (thread blocks).
     pub groups: Groups,

@@ -89,9 +89,14 @@ pub(crate) fn vector_axis(
     Ok(outer.iter().copied().filter(follows).max_by_key(worth))
 }
 
-/// Loop over the lanes of one vector, and the loop over vectors around it; `None` if that would have one iteration. A
-/// loop with fewer than `lanes` iterations is fused with an outer one if all reads are contiguous across the two, and
-/// else is a short vector.
+/// Splits the loop `along` into vectors of `lanes` iterations. Returns the pair `(vector, around)`: the loop over the
+/// lanes of one vector, which is removed from `outer`, and the loop over vectors, which stays in `outer`; `around` is
+/// `None` if that loop would have one iteration.
+///
+/// A loop with fewer than `lanes` iterations is completed to a vector by part of an outer loop, the innermost one that
+/// continues each read where `along` ends: the stride of the read is that along `along`, times the trip count of
+/// `along` (both are 0 for a broadcast read). The trip count of `along` must divide `lanes`, and the quotient must
+/// divide that of the outer loop. If there is no such loop, `along` itself is a short vector.
 fn whole_vector(
     domain: &mut IterationDomain,
     outer: &mut Vec<usize>,

@@ -69,9 +69,10 @@ pub(crate) struct Nest<'a> {
     pub(crate) names: Vec<String>,
     /// The target first, then the reads.
     pub(crate) accesses: Vec<Access<'a>>,
-    /// `written`: guards of the elements that are written. `gathered`: guards of the values that are reduced, from
-    /// reads whose values outside the tensor are the identity.
+    /// Conditions under which the target's element exists and is written.
     pub(crate) store_guards: Vec<ExprComparison>,
+    /// Bounds checks of reads, over reduced loops, outside of which the read value is the identity of the reduction, so
+    /// that the update is skipped.
     pub(crate) update_guards: Vec<ExprComparison>,
     /// Staging buffers of the statement.
     pub(crate) staged: Vec<StagingBuffer<'a>>,
@@ -420,7 +421,7 @@ impl<'a> Nest<'a> {
             .store_guards
             .iter()
             .cloned()
-            .partition(|condition| self.is_guard_of_update(condition));
+            .partition(|condition| self.must_guard_update(condition));
         loop {
             let loops: Vec<usize> = asked.iter().flat_map(|other| self.mentioned(other)).collect();
             let is_near = |condition: &ExprComparison| {
@@ -435,10 +436,15 @@ impl<'a> Nest<'a> {
         }
     }
 
-    /// True if a condition on target elements must hold in the update too: if it mentions a reduced loop, the value
-    /// divides or gathers, or a read outside of staging buffers moves with its loops. A staging buffer can be read for
-    /// elements that do not exist, since their values are not stored.
-    fn is_guard_of_update(&self, condition: &ExprComparison) -> bool {
+    /// True if a condition on target elements must guard the update, the statement that accumulates one value of the
+    /// reduction, and not only the store of the result:
+    /// - the condition depends on a reduced loop
+    /// - the value contains an integer division, or a read at a data-dependent index (gather)
+    /// - the value reads an image, or a buffer at an offset that depends on a loop of the condition
+    ///
+    /// Reads of staging buffers do not count: they may be read for elements that do not exist, as the results of those
+    /// elements are not stored.
+    fn must_guard_update(&self, condition: &ExprComparison) -> bool {
         let all = self.mentioned(condition);
         let is_far = |access: &Access<'_>| {
             let is_near = self.staged.iter().any(|staged| staged.part.name == access.bound.name);

@@ -48,8 +48,9 @@ impl ManifestReader<'_, '_> {
         Some((name?, size?))
     }
 
-    /// Reads `shard n=x c="y z"`: each property is an axis of the tensor with the mesh axes that partition it. `None`
-    /// after a reported error.
+    /// Reads `shard n=x c="y z"`: each property is an axis of the tensor with the mesh axes that partition it, the most
+    /// significant one first. An optional argument names the mesh, as in `shard MESH n=x`; `shard MESH` alone
+    /// replicates the tensor. `None` after a reported error.
     pub(super) fn shard(&mut self, node: &ManifestNode) -> Option<ShardItem> {
         let usage = "shard AXIS=MESH_AXIS";
         let form = NodeSignature { usage, args: 0..=1, props: None, block: BlockRule::Never };

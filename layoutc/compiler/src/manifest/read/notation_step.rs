@@ -17,7 +17,7 @@ use crate::manifest::tree::{Entry, ManifestNode, ManifestValue, PropertyKey};
 
 /// Pairs (name, help): the name of a framework, or of a step, that is not the name of a notation, and help text that
 /// shows the equivalent notation or step.
-const ELSEWHERE: &[(&str, &str)] = &[
+const FOREIGN_NOTATIONS: &[(&str, &str)] = &[
     ("torch", STRIDES),
     ("pytorch", STRIDES),
     ("strides", STRIDES),
@@ -122,13 +122,13 @@ impl ManifestReader<'_, '_> {
     }
 
     /// Reports a property of a layout that is not the name of a notation. The help text has the notation that is
-    /// spelled most similarly, or the notation or step of [`ELSEWHERE`].
+    /// spelled most similarly, or the notation or step of [`FOREIGN_NOTATIONS`].
     pub(super) fn unknown_notation(&mut self, key: &PropertyKey) {
         let word = key.value.as_str();
         let axes = &self.axes;
         let message = format!("unknown layout notation `{}`", show(word));
         let fault = self.faults.error(Code::NameUnknown, message, key.span.clone(), "");
-        let elsewhere = ELSEWHERE.iter().find(|row| row.0.eq_ignore_ascii_case(word));
+        let elsewhere = FOREIGN_NOTATIONS.iter().find(|row| row.0.eq_ignore_ascii_case(word));
         match (nearest(word, NOTATION_WORDS), elsewhere) {
             (Some(near), _) => fault.add_suggestion(near),
             (None, Some((_, help))) => {

@@ -22,7 +22,7 @@ pub enum KernelReport {
     /// Planned loops of the kernel's statements.
     Loops(LoopsReport),
     /// Relayout that copies one operand to the other.
-    Relayout(RelayoutReport),
+    Relayout(Box<RelayoutReport>),
 }
 
 /// Loops of a kernel for C with AVX-512.
@@ -46,10 +46,12 @@ impl KernelReport {
     }
 }
 
-/// Plans the kernel of an instance for C with AVX-512; `cores` selects loops for one core or for several.
+/// Plans a kernel instance for the target C with AVX-512: as a relayout if the instance only copies one operand to the
+/// other, else as loops for each statement, with the `schedule` lines that state the plans for AVX-512 and AVX2.
+/// `cores` selects loops for one core or for several.
 ///
 /// # Errors
-/// The diagnostic that a build gives if planning fails.
+/// The diagnostic that a build reports if planning fails.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the error path")]
 pub fn kernel_plan(
     manifest: &Manifest,
@@ -62,7 +64,7 @@ pub fn kernel_plan(
     let fault = |error| plan_fault(compute.place.clone(), &compute.name, &error);
     let relayout = plan::copy_kernel(manifest, compute, &naming).map_err(fault)?;
     if let Some(relayout) = relayout {
-        return Ok(KernelReport::Relayout(relayout.into()));
+        return Ok(KernelReport::Relayout(Box::new(relayout.into())));
     }
     let loops = plan::kernel_loops(manifest, compute, &naming, AVX512).map_err(fault)?;
     let function = plan::cpu_kernel(manifest, compute, &naming, AVX512).map_err(fault)?;

@@ -156,7 +156,8 @@ pub fn written(read: &ParsedLayout, to: Notation) -> Result<WrittenLayout, Trans
     Ok(WrittenLayout { text: written.text, sizes: written.sizes, notes })
 }
 
-/// Diagnostic for a syntax error in the parsed text.
+/// Diagnostic for a fault of the text in another tool's notation, at its byte range in the text: a syntax error, a
+/// mismatch with the axes, an invalid value, or a feature that layoutc does not support.
 fn in_text(fault: NotationFault) -> Diagnostic {
     let place = FileSpan::new(&Arc::from(FILE), fault.span.clone());
     Diagnostic::in_notation(fault, place)

@@ -3,12 +3,13 @@
 use crate::model::Tensor;
 use crate::query::locate::NamedLocateError;
 
-/// Pair `(tensor, axes)`: a tensor that contains every shard of a sharded tensor once, and the number of its leading
-/// storage axes that number the shards. These axes have the names of mesh axes. `None` for a tensor that is not
-/// sharded.
+/// Whole tensor of which `tensor` is one shard, in one memory that contains each shard once, one after another. Returns
+/// the pair `(whole, axes)`: the first `axes` storage axes of `whole` number the shards, and are named like the mesh
+/// axes. `None` for a tensor that is not sharded.
 ///
 /// # Errors
-/// [`NamedLocateError::Value`] if an expression becomes too large.
+/// [`NamedLocateError::Value`] if the shards have no common layout: an expression becomes too large, or the sharding
+/// does not fit the layout of the shard.
 pub fn side_by_side(tensor: &Tensor) -> Result<Option<(Tensor, usize)>, NamedLocateError> {
     let Some(sharded) = &tensor.sharded else { return Ok(None) };
     let (layout, axes) = tensor

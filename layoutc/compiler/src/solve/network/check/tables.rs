@@ -55,9 +55,14 @@ pub(super) struct PartAssignment<'a> {
 }
 
 impl<'a> PartAssignment<'a> {
-    /// Assigns the network's variables and pairs to the subproblems of `proof`; `left` holds the remaining values of
-    /// each variable. [`ProofError::Variable`] for a variable in the wrong number of subproblems,
-    /// [`ProofError::Table`] for a pair between two subproblems.
+    /// Assigns each variable and each pair of `network` to the subproblem of `proof` that contains it. `left` has the
+    /// remaining values of each variable. A variable with a single value, and a pair of two such variables, is in no
+    /// subproblem, and its cost is added to `closed`.
+    ///
+    /// # Errors
+    /// [`ProofError::Variable`] if a variable with several remaining values is not in exactly one subproblem, or if a
+    /// subproblem contains a variable with a single value or one that the network does not have. [`ProofError::Table`]
+    /// if a pair connects two subproblems.
     pub(super) fn new(
         network: &'a CostNetwork,
         left: &'a [Vec<usize>],
