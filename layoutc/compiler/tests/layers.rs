@@ -231,7 +231,7 @@ const LIMITS: &[(&str, &str)] = &[
     ("loops/bounds.rs", "LOOKED_AT"),
     ("loops/error.rs", "MAX_DEPTH"),
     ("loops/image.rs", "LANES"),
-    ("loops/order.rs", "MOST_AT_ONCE"),
+    ("loops/order.rs", "MAX_REGISTER_TILE"),
     ("lower/gpu_relayout/reach.rs", "MOST"),
     ("lower/gpu_relayout/steps.rs", "MOST"),
     ("lower/names.rs", "MOST_SUFFIX"),

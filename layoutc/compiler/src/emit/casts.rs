@@ -4,9 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::dialect::Dialect;
-use super::element;
-use super::float_bits;
 use super::model::{CastFloat, CastSide, CastUnit, RunCast, RunTranspose};
+use super::{element, float_bits};
 use crate::base::cast::{Cast, CastMode, overflow_bits, range};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::base::fill;

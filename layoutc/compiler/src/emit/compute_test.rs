@@ -1,7 +1,5 @@
 //! Values for the tests of kernels in the test program of a manifest: reference implementation, inputs, and tolerances.
 
-use crate::lower::kernel::buffers::is_given;
-use crate::reference::kernel::plain;
 use std::collections::BTreeSet;
 
 use layoutc_algebra::expr::Var;
@@ -21,11 +19,12 @@ use crate::loops::range::Range;
 use crate::lower::context::{Context, Naming};
 use crate::lower::expr::{Binding, lower};
 use crate::lower::index::buffer_bytes;
+use crate::lower::kernel::buffers::is_given;
 use crate::lower::names::Namer;
 use crate::model::compute::{BufferRef, KernelInstance, KernelOperand, Statement};
 use crate::model::{Manifest, TensorRef};
 use crate::passes::index_width;
-use crate::reference::kernel::ReferenceKernel;
+use crate::reference::kernel::{ReferenceKernel, plain};
 
 /// Maximum number of iterations of the reference implementation; beyond it, only a sample of the elements is computed.
 const MOST_ROUNDS: i128 = 1 << 24;

@@ -4,14 +4,13 @@ use super::model::ComputeUnit;
 use super::whole::Whole;
 use super::{Settings, compute_bench, compute_test, kernels};
 use crate::emit::syntax::Function;
-use crate::ir;
 use crate::loops::error::PlanError;
 use crate::lower::context::Naming;
 use crate::machine::{AVX2, AVX512};
 use crate::model::Manifest;
 use crate::model::compute::KernelInstance;
 use crate::passes::{has_vector_versions, index_width, openmp, vector_stores};
-use crate::plan;
+use crate::{ir, plan};
 
 /// Template model of a kernel instance. A kernel that only copies a tensor is a relayout.
 pub(super) fn build(

@@ -69,7 +69,7 @@ pub(super) fn of_indices(unit: &Unit) -> Requirements {
     Whole::union(counts(unit).chain(tensors).chain(views))
 }
 
-/// Requirements of the launch ranges of the kernels, if `kernels` is true, and of the sizes in the test program.
+/// Requirements of the launch ranges of the kernels, if `has_kernels` is true, and of the sizes in the test program.
 pub(super) fn of_sizes(unit: &Unit, has_kernels: bool) -> Requirements {
     let mut sizes: Vec<&Whole<Expr>> = Vec::new();
     for kernel in kernels(unit).filter(|_| has_kernels) {

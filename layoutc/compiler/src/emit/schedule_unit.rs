@@ -1,11 +1,10 @@
 //! Template model of a graph's schedule.
 
-use super::element;
 use super::globals::buffer_bytes;
 use super::model::{
     BufferUnit, CallUnit, ConvertUnit, HeldUnit, OperatorUnit, ParamUnit, ScheduleUnit,
 };
-use super::{Settings, plan_fault};
+use super::{Settings, element, plan_fault};
 use crate::base::diagnostic::Diagnostic;
 use crate::loops::error::PlanError;
 use crate::model::Manifest;

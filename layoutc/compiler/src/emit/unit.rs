@@ -2,13 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::lower::context::Context;
-use crate::lower::index::ring;
-use crate::lower::index::sharding;
+use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
-use super::compute_unit::relayout;
+use super::compute_unit::{self, relayout};
 use super::dialect::Dialect;
 use super::model::{
     AxisUnit, Blocks, ComputeUnit, Constant, ConvertUnit, Language, MacroUnit, PackFromUnit,
@@ -17,9 +15,9 @@ use super::model::{
 use super::print::{self, Style};
 use super::whole::Whole;
 use super::{
-    Part, Settings, arithmetic, bench_unit, blocks, casts, compute_test, compute_unit, element,
-    fits, float_bits, globals, kernels, macros, needs, plan_fault, reshard_unit, schedule_unit,
-    suits, test_unit, turns, types, view_unit,
+    Part, Settings, arithmetic, bench_unit, blocks, casts, compute_test, element, fits, float_bits,
+    globals, kernels, macros, needs, plan_fault, reshard_unit, schedule_unit, suits, test_unit,
+    turns, types, view_unit,
 };
 use crate::base::cast::Cast;
 use crate::base::diagnostic::Diagnostic;
@@ -29,14 +27,11 @@ use crate::ir::{self, Returns, Stmt};
 use crate::loops::error::PlanError;
 use crate::loops::image;
 use crate::loops::range::Range;
-use crate::lower::context::Naming;
+use crate::lower::context::{Context, Naming};
 use crate::lower::expr::{Binding, lower};
-use crate::lower::index::Quantity;
-use crate::model::fill_fault;
-use crate::model::{Manifest, Memory, PackFrom, Tensor};
-use crate::plan;
-use crate::plan::TensorPlan;
-use layoutc_algebra::expr::{Expr as Algebra, Var};
+use crate::lower::index::{Quantity, ring, sharding};
+use crate::model::{Manifest, Memory, PackFrom, Tensor, fill_fault};
+use crate::plan::{self, TensorPlan};
 
 /// Template model of a manifest with an empty stamp; `Err` has all diagnostics.
 pub(super) fn build(

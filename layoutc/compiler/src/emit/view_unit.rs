@@ -1,7 +1,5 @@
 //! Construction of the template model of a view from its plan.
 
-use crate::lower::context::Context;
-use crate::plan::view;
 use layoutc_algebra::symbol::Axis;
 
 use super::compute_unit::relayout;
@@ -14,10 +12,10 @@ use crate::base::dtype::Dtype;
 use crate::emit::syntax::{Expr, Function};
 use crate::loops::error::PlanError;
 use crate::loops::image;
-use crate::lower::context::Naming;
+use crate::lower::context::{Context, Naming};
 use crate::lower::expr::lower;
 use crate::model::{Manifest, Memory, Tensor, View, ViewKind};
-use crate::plan::view::in_memory;
+use crate::plan::view::{self, in_memory};
 
 /// Template model of a view; `Err` if the view cannot be generated.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]

@@ -3,7 +3,7 @@
 use layoutc_algebra::expr::{BinOp, Expr, ExprError};
 
 use crate::loops::arith::{product, sum};
-use crate::loops::domain::{IterationDomain, digit, var};
+use crate::loops::domain::{IterationDomain, loop_index, var};
 
 /// Offset or index as a sum of one term per loop and a base.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl AffineAccess {
             if !domain.mentioned(&stride).is_empty() {
                 continue;
             }
-            let again = sum(&first, &product(&stride, &digit(number)?)?)?;
+            let again = sum(&first, &product(&stride, &loop_index(number)?)?)?;
             if facts.proves_eq(&rest, &again)? {
                 rest = first;
                 if stride.as_const() != Some(0) {

@@ -6,12 +6,12 @@ use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError};
 
 use crate::loops::access::AffineAccess;
 use crate::loops::arith::{ceil_div, fold, product, sum};
-use crate::loops::domain::{IterationDomain, digit, var};
+use crate::loops::domain::{IterationDomain, loop_index, var};
 
 /// Maximum number of iterations of the outer loops over which [`LoopBounds::feasible_bounds`] enumerates the bounds of a loop.
 const LOOKED_AT: i128 = 1 << 10;
 
-/// Range of a loop's iterations, from the maximum of `low` to the minimum of `high`, and the guards that remain.
+/// Range of a loop's iterations, from the maximum of `lower` to the minimum of `upper`, and the guards that remain.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LoopBounds {
     /// Inclusive lower bounds of the range, besides 0.
@@ -46,7 +46,7 @@ impl LoopBounds {
             // The condition is stride * iteration + others < 0, or >= 0.
             let mut others = steps.rest.clone();
             for (other, by) in steps.strides.iter().filter(|(other, _)| *other != number) {
-                others = sum(&others, &fold(BinOp::Mul, by, &digit(*other)?)?)?;
+                others = sum(&others, &fold(BinOp::Mul, by, &loop_index(*other)?)?)?;
             }
             let others = domain.facts.simplify(&others)?;
             let minus = domain.facts.simplify(&Expr::negate(&others)?)?;
@@ -167,7 +167,7 @@ pub(crate) fn full_tile_condition(
                 let is_last = (*op == CompareOp::Lt) == (by > 0);
                 Expr::constant(if is_last { rounds.saturating_sub(1).max(0) } else { 0 })
             } else {
-                digit(*number)?
+                loop_index(*number)?
             };
             worst = sum(&worst, &product(stride, &round)?)?;
         }

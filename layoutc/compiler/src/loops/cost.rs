@@ -1,5 +1,4 @@
-//! Estimated cost of the loops of a statement on one core, and the warning about a schedule that costs more than the
-//! planner's own.
+//! Estimated cost of the loops of a statement on one core.
 //!
 //! One iteration of a reduction takes one multiply-add, the loads of its operands that the register tile does not
 //! share, and a load and a store of the accumulator if the accumulators exceed the registers. A vector instruction

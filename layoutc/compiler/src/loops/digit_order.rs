@@ -18,14 +18,14 @@ pub(crate) fn follow_digits(
 ) -> Result<(), ExprError> {
     let layout = &target.layout;
     let Some(digits) = layout.digits().filter(|_| target.is_window()) else { return Ok(()) };
-    let side = physical_address_map(layout, digits)?;
-    let mut strides = side.chains.iter().flat_map(|chain| &chain.digits);
+    let map = physical_address_map(layout, digits)?;
+    let mut strides = map.chains.iter().flat_map(|chain| &chain.digits);
     let are_split = digits.chains.iter().all(|chain| splits_at_digits(chain, digits));
     if !are_split || !strides.all(|digit| digit.stride.as_const().is_some()) {
         return Ok(());
     }
     let mut strides: Vec<(usize, i128)> = Vec::new();
-    for chain in &side.chains {
+    for chain in &map.chains {
         let Some(mut rest) = chain.axes.first().copied() else { continue };
         for (k, digit) in chain.digits.iter().enumerate() {
             let stride = digit.stride.as_const().unwrap_or(0);

@@ -1,6 +1,6 @@
 //! Iteration domain of a statement: loops over the storage axes of the written tensor, then over the reduced axes.
 //!
-//! Loop `k` is `Var::Digit(k)`. RFC 0039: the loops of a computation follow the physical layout of its output, so the
+//! Loop `k` is `Var::Digit(k)`. TVM RFC 0039: the loops of a computation follow the physical layout of its output, so the
 //! axes of the statement are the layout's inverse at the storage axes.
 
 use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, Var};
@@ -98,7 +98,7 @@ impl IterationDomain {
         for axis in reduced {
             let name = domain.free(axis.name.clone());
             let number = domain.add(&name, &axis.extent, true)?;
-            domain.axes.push(domain.facts.simplify(&digit(number)?)?);
+            domain.axes.push(domain.facts.simplify(&loop_index(number)?)?);
         }
         Ok(domain)
     }
@@ -111,7 +111,7 @@ impl IterationDomain {
         let mut domain = Self::empty(symbols);
         for (axis, stride) in axes.iter().zip(dense_strides(axes)?) {
             let number = domain.add(&axis.name, &axis.extent, false)?;
-            let value = domain.facts.simplify(&digit(number)?)?;
+            let value = domain.facts.simplify(&loop_index(number)?)?;
             domain.offset = sum(&domain.offset, &product(&value, &stride)?)?;
             domain.axes.push(value);
         }
@@ -147,7 +147,7 @@ impl IterationDomain {
         let mut domain = self;
         for axis in layout.logical() {
             let number = domain.add(&axis.name, &axis.extent, false)?;
-            domain.axes.push(domain.facts.simplify(&digit(number)?)?);
+            domain.axes.push(domain.facts.simplify(&loop_index(number)?)?);
         }
         domain.offset = domain.at_axes(layout.offset())?;
         Ok(domain)
@@ -201,7 +201,7 @@ impl IterationDomain {
             if !self.facts.proves_eq(&product(&local, pitch)?, stride)? {
                 return Ok(None);
             }
-            let here = digit(k)?;
+            let here = loop_index(k)?;
             if let Some(index) = physical.get_mut(group) {
                 *index = sum(index, &product(&here, &local)?)?;
             }
@@ -295,19 +295,19 @@ impl IterationDomain {
     /// # Errors
     /// As [`IterationDomain::new`].
     pub(crate) fn split(&mut self, number: usize, by: i64) -> Result<[usize; 2], ExprError> {
-        let Some(cut) = self.loops.get(number).cloned() else { return Ok([number, number]) };
-        let step = DomainStep::Split { name: cut.name.clone(), by };
+        let Some(whole) = self.loops.get(number).cloned() else { return Ok([number, number]) };
+        let step = DomainStep::Split { name: whole.name.clone(), by };
         let by = i128::from(by.max(1));
-        let rounds = self.facts.simplify(&ceil_div(&cut.extent, by)?)?;
+        let rounds = self.facts.simplify(&ceil_div(&whole.extent, by)?)?;
         let [first, second] =
-            ["outer", "inner"].map(|part| self.free(format!("{}_{part}", cut.name)));
-        let outer = self.add(&first, &rounds, cut.is_reduced)?;
-        let inner = self.add(&second, &Expr::constant(by), cut.is_reduced)?;
+            ["outer", "inner"].map(|part| self.free(format!("{}_{part}", whole.name)));
+        let outer = self.add(&first, &rounds, whole.is_reduced)?;
+        let inner = self.add(&second, &Expr::constant(by), whole.is_reduced)?;
         if let Some(part) = self.loops.get_mut(inner) {
             part.outer = Some(outer);
         }
         self.steps.push(step);
-        let value = sum(&scale(&digit(outer)?, by)?, &digit(inner)?)?;
+        let value = sum(&scale(&loop_index(outer)?, by)?, &loop_index(inner)?)?;
         let value = self.facts.simplify(&value)?;
         let place = self.active.iter().position(|k| *k == number);
         self.active.retain(|k| *k != number && *k != outer && *k != inner);
@@ -318,7 +318,7 @@ impl IterationDomain {
             self.lead = Some(inner);
         }
         self.replace(&[(number, value.clone())])?;
-        self.require(ExprComparison { left: value, op: CompareOp::Lt, right: cut.extent })?;
+        self.require(ExprComparison { left: value, op: CompareOp::Lt, right: whole.extent })?;
         Ok([outer, inner])
     }
 
@@ -395,7 +395,7 @@ impl IterationDomain {
             self.steps.push(DomainStep::Fuse { outer, inner, name });
         }
         let by = Expr::constant(few);
-        let of = |op| Expr::binary(op, &digit(fused)?, &by);
+        let of = |op| Expr::binary(op, &loop_index(fused)?, &by);
         self.replace(&[(outer, of(BinOp::FloorDiv)?), (inner, of(BinOp::Mod)?)])?;
         Ok(Some(fused))
     }
@@ -492,6 +492,6 @@ pub(crate) fn var(number: usize) -> Result<Var, ExprError> {
 ///
 /// # Errors
 /// As [`var`].
-pub(crate) fn digit(number: usize) -> Result<Expr, ExprError> {
+pub(crate) fn loop_index(number: usize) -> Result<Expr, ExprError> {
     Ok(Expr::var(var(number)?))
 }

@@ -7,10 +7,10 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::loops::access::AffineAccess;
 use crate::loops::arith::{product, sum};
-use crate::loops::domain::{IterationDomain, digit};
+use crate::loops::domain::{IterationDomain, loop_index};
 use crate::loops::error::PlanError;
-use crate::loops::heuristics::register_tile::AccessSummary;
 use crate::loops::order::{Order, RegisterTiling};
+use crate::loops::reads::AccessSummary;
 use crate::loops::renumbered;
 use crate::loops::scheduled_statement::fused;
 use crate::model::compute::{BufferRef, LoopSchedule, Statement};
@@ -187,7 +187,7 @@ fn span(
     let (mut from, mut extent) = (steps.rest, 1_i128);
     for (number, stride) in &steps.strides {
         if !inside.contains(number) {
-            from = sum(&from, &product(stride, &digit(*number)?)?)?;
+            from = sum(&from, &product(stride, &loop_index(*number)?)?)?;
             continue;
         }
         let Some((stride, rounds)) = stride.as_const().zip(domain.trip_count(*number)) else {

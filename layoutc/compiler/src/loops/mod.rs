@@ -1,6 +1,6 @@
 //! Decisions about loops: iteration domains, accesses, footprints, costs, schedules and the heuristics that choose them.
 //!
-//! Input is the checked model; output are values ([`scheduled_statement::ScheduledStatement`], [`relayout::schedule`])
+//! Input is the checked model; output are values ([`scheduled_statement::ScheduledStatement`], [`relayout::plan::RelayoutPlan`])
 //! that [`crate::lower`] turns into IR. This module makes no statements of the IR.
 
 pub(crate) mod access;

@@ -7,15 +7,15 @@ use crate::loops::ExecutionModel;
 use crate::loops::domain::IterationDomain;
 use crate::loops::error::PlanError;
 use crate::loops::heuristics::partial_sums;
-use crate::loops::heuristics::partial_sums::PartialSums;
-use crate::loops::heuristics::register_tile::{Reads, order_reduction_by_stride, register_tile};
+use crate::loops::heuristics::register_tile::{order_reduction_by_stride, register_tile};
 use crate::loops::image::LANES;
+use crate::loops::reads::Reads;
 use crate::machine::Registers;
 use crate::model::Spanned;
 use crate::model::compute::LoopSchedule;
 
 /// Maximum number of elements of a register tile.
-pub(crate) const MOST_AT_ONCE: i128 = 16_384;
+pub(crate) const MAX_REGISTER_TILE: i128 = 16_384;
 
 /// Kind of register tile, if the manifest leaves its choice to the planner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +32,8 @@ pub(crate) enum RegisterTiling {
 impl RegisterTiling {
     /// Kind of register tile for an executor: vectors on CPUs, one element on GPUs. `bits` is the width of an
     /// accumulator.
-    pub(crate) fn of(runs: ExecutionModel, bits: u32, partial_sums: bool) -> Self {
-        match runs {
+    pub(crate) fn of(processor: ExecutionModel, bits: u32, partial_sums: bool) -> Self {
+        match processor {
             ExecutionModel::Cpu(registers) => {
                 Self::Vectors { lanes: registers.lanes(bits), registers, partial_sums }
             }
@@ -42,7 +42,7 @@ impl RegisterTiling {
     }
 
     /// Same kind of tile without partial sums: one accumulator for each element.
-    fn without_lanes(self) -> Self {
+    fn without_partial_sums(self) -> Self {
         match self {
             Self::Vectors { lanes, registers, .. } => {
                 Self::Vectors { lanes, registers, partial_sums: false }
@@ -50,6 +50,15 @@ impl RegisterTiling {
             Self::One | Self::Texel => self,
         }
     }
+}
+
+/// Loops of the partial sums of one element.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PartialSums {
+    /// Number of the loop over the accumulators.
+    pub(crate) number: usize,
+    /// Number of the reduced loop around the loop over the accumulators.
+    pub(crate) around: usize,
 }
 
 /// Order of the loops of a statement.
@@ -78,16 +87,16 @@ impl Order {
         domain: &mut IterationDomain,
         schedule: &LoopSchedule,
         reads: Reads<'_>,
-        at_once: RegisterTiling,
+        tiling: RegisterTiling,
         place: &FileSpan,
     ) -> Result<Self, PlanError> {
-        if at_once == RegisterTiling::Texel {
+        if tiling == RegisterTiling::Texel {
             return Ok(Self::texels(domain)?);
         }
         let (loops, partial_sums) = if Self::interleaves(domain, schedule) {
             (Self::fixed(domain, schedule), None)
         } else {
-            Self::planned(domain, schedule, reads, at_once)?
+            Self::planned(domain, schedule, reads, tiling)?
         };
         let first = loops.iter().position(|k| domain.is_reduced(*k));
         let first_reduced = first.unwrap_or(loops.len());
@@ -123,7 +132,7 @@ impl Order {
         domain: &mut IterationDomain,
         schedule: &LoopSchedule,
         reads: Reads<'_>,
-        at_once: RegisterTiling,
+        tiling: RegisterTiling,
     ) -> Result<(Vec<usize>, Option<PartialSums>), ExprError> {
         let parallel = &schedule.parallel;
         let vectorized = schedule.vectorize.as_ref().and_then(|name| domain.find(&name.value));
@@ -134,10 +143,10 @@ impl Order {
         // Partial sums make the loop around their lanes the innermost one.
         let mut named = schedule.loops.iter().filter_map(|name| domain.find(&name.value));
         let orders_reduced = named.any(|number| domain.is_reduced(number));
-        let at_once = if tiles.is_empty() && vectorized.is_none() && !orders_reduced {
-            at_once
+        let tiling = if tiles.is_empty() && vectorized.is_none() && !orders_reduced {
+            tiling
         } else {
-            at_once.without_lanes()
+            tiling.without_partial_sums()
         };
         // A loop that the manifest orders among the others stays there.
         tiles.retain(|number| domain.position(*number, &schedule.loops).is_none());
@@ -149,19 +158,19 @@ impl Order {
         // The register tile takes its rows from the last outer loop.
         follow(domain, &schedule.loops, &mut outer);
         let mut own = None;
-        if let RegisterTiling::Vectors { .. } = at_once {
+        if let RegisterTiling::Vectors { .. } = tiling {
             if domain.tiles.is_empty() && inner.is_empty() && !reduced.is_empty() {
                 let as_it_was = (domain.clone(), outer.clone(), reduced.clone());
                 let shared = domain.outermost;
                 outer.retain(|number| Some(*number) != shared);
-                (inner, own) = Self::inside(domain, &mut outer, &mut reduced, reads, at_once)?;
+                (inner, own) = Self::inside(domain, &mut outer, &mut reduced, reads, tiling)?;
                 // Parallel loops stay outside of the register tile.
                 if inner.iter().any(|number| domain.is_split_from(*number, parallel)) {
                     (*domain, outer, reduced) = as_it_was;
                     outer.retain(|number| Some(*number) != shared);
                     let (held, mut others): (Vec<usize>, Vec<usize>) =
                         outer.iter().partition(|number| domain.is_split_from(**number, parallel));
-                    (inner, own) = Self::inside(domain, &mut others, &mut reduced, reads, at_once)?;
+                    (inner, own) = Self::inside(domain, &mut others, &mut reduced, reads, tiling)?;
                     outer = [held, others].concat();
                 }
                 outer.splice(..0, shared);
@@ -186,9 +195,9 @@ impl Order {
         outer: &mut Vec<usize>,
         reduced: &mut Vec<usize>,
         reads: Reads<'_>,
-        at_once: RegisterTiling,
+        tiling: RegisterTiling,
     ) -> Result<(Vec<usize>, Option<PartialSums>), ExprError> {
-        let RegisterTiling::Vectors { lanes, registers, partial_sums } = at_once else {
+        let RegisterTiling::Vectors { lanes, registers, partial_sums } = tiling else {
             return Ok((Vec::new(), None));
         };
         let inner = register_tile(domain, outer, reads, (lanes, registers))?;
@@ -269,9 +278,9 @@ impl Order {
                 return Err(refused(message, help, place));
             };
             elements = elements.saturating_mul(rounds);
-            if elements > MOST_AT_ONCE {
+            if elements > MAX_REGISTER_TILE {
                 let message = format!(
-                    "the register tile has {elements} elements; at most {MOST_AT_ONCE} are allowed"
+                    "the register tile has {elements} elements; at most {MAX_REGISTER_TILE} are allowed"
                 );
                 let help = format!("put `{name}` before the reduced loops, or split it");
                 return Err(refused(message, help, place));

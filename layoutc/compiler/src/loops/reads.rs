@@ -5,8 +5,18 @@ use layoutc_algebra::expr::{Expr as Algebra, ExprError};
 use crate::loops::access::AffineAccess;
 use crate::loops::buffers::KernelBuffer;
 use crate::loops::domain::IterationDomain;
-use crate::loops::heuristics::register_tile::AccessSummary;
 use crate::model::compute::{BufferRef, ElementRead, Statement, TypedExpr};
+
+/// Access pattern of the reads of a statement, for the loops of a domain.
+pub(crate) struct AccessSummary {
+    /// Offset of each read, as a stride for each loop and a remainder.
+    pub(crate) steps: Vec<AffineAccess>,
+    /// Loops on which the boundary conditions of reads depend.
+    pub(crate) guarded: Vec<usize>,
+}
+
+/// Computes the access pattern of a statement's reads.
+pub(crate) type Reads<'r> = &'r dyn Fn(&IterationDomain) -> Result<AccessSummary, ExprError>;
 
 /// Reads of a statement, without duplicates.
 #[derive(Debug, Clone)]

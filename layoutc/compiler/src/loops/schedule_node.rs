@@ -8,12 +8,12 @@ use crate::loops::domain::{DomainStep, IterationDomain};
 use crate::loops::error::PlanError;
 use crate::loops::footprint::Block;
 use crate::loops::heuristics::operand_packing::keeps_sums;
-use crate::loops::heuristics::partial_sums::PartialSums;
-use crate::loops::order::{Order, refused};
+use crate::loops::order::{Order, PartialSums, refused};
 use crate::loops::renumbered;
 use crate::loops::scheduled_statement::{ScheduledStatement, fused};
-use crate::model::compute::Reduction;
-use crate::model::compute::{BufferRef, Fuse, LoopStep, Split, Statement, StatementSchedule};
+use crate::model::compute::{
+    BufferRef, Fuse, LoopStep, Reduction, Split, Statement, StatementSchedule,
+};
 use crate::model::{Spanned, Tensor};
 
 /// Plan that a complete schedule gives; `target` is the tensor that the statement writes.
@@ -226,7 +226,7 @@ pub(crate) fn complete_schedule(
 }
 
 impl ScheduledStatement {
-    /// The plan of `statement` as a complete schedule for all instruction sets: planned again, it gives the same plan.
+    /// This schedule as a complete one for all instruction sets: a statement that follows it gets the same schedule.
     pub(crate) fn schedule(&self, place: &FileSpan) -> StatementSchedule {
         let spanned = |name: &str| Spanned { value: name.to_owned(), place: place.clone() };
         let step = |step: &DomainStep| match step {

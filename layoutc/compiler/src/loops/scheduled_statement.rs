@@ -1,7 +1,6 @@
 //! Loops of a statement in their order, and its staged blocks.
 
 use crate::base::diagnostic::FileSpan;
-use crate::loops::ExecutionModel;
 use crate::loops::buffers::{KernelBuffer, bound};
 use crate::loops::digit_order::follow_digits;
 use crate::loops::domain::IterationDomain;
@@ -10,7 +9,7 @@ use crate::loops::heuristics::operand_packing;
 use crate::loops::heuristics::partial_sums::may_have_partial_sums;
 use crate::loops::order::{Order, RegisterTiling};
 use crate::loops::reads::StatementReads;
-use crate::loops::schedule_node;
+use crate::loops::{ExecutionModel, schedule_node};
 use crate::model::Spanned;
 use crate::model::compute::{KernelInstance, LoopStep, SharedLoop, Statement, TileCache};
 
@@ -37,15 +36,15 @@ impl ScheduledStatement {
         compute: &KernelInstance,
         statement: &Statement,
         buffers: &[KernelBuffer],
-        runs: ExecutionModel,
+        processor: ExecutionModel,
     ) -> Result<Self, PlanError> {
         let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
-        let complete = match runs {
+        let complete = match processor {
             ExecutionModel::Cpu(registers) => statement.complete_schedule(registers.isa),
             ExecutionModel::Gpu => None,
         };
         let parallel = complete.map_or(&compute.schedule.parallel, |own| &own.parallel);
-        if let Some(error) = at_once_in_a_byte(compute, target, (parallel, runs)) {
+        if let Some(error) = at_once_in_a_byte(compute, target, (parallel, processor)) {
             return Err(error);
         }
         if let Some(schedule) = complete {
@@ -58,11 +57,11 @@ impl ScheduledStatement {
         if let Some(cache) = statement.caches.first().filter(|_| is_image) {
             return Err(no_image(target, &cache.at.place));
         }
-        let at_once = if is_image {
+        let tiling = if is_image {
             RegisterTiling::Texel
         } else if statement.caches.is_empty() && !statement.is_indexed() {
             let bits = statement.accumulator.element().element_bits();
-            RegisterTiling::of(runs, bits, may_have_partial_sums(statement))
+            RegisterTiling::of(processor, bits, may_have_partial_sums(statement))
         } else {
             RegisterTiling::One
         };
@@ -71,7 +70,7 @@ impl ScheduledStatement {
             statement.caches.iter().map(|cache| cache.at.value.clone()).collect();
         kept.extend(fused(&compute.schedule.steps));
         let axis = match compute.shared_loop(statement) {
-            Some(SharedLoop::Axis(axis)) if runs != ExecutionModel::Gpu => {
+            Some(SharedLoop::Axis(axis)) if processor != ExecutionModel::Gpu => {
                 target.tensor.layout.logical().get(axis)
             }
             _ => None,
@@ -89,19 +88,14 @@ impl ScheduledStatement {
         let planned = |mut domain: IterationDomain| {
             // The loops on which a packed block depends would be outermost.
             if domain.outermost.is_none()
-                && let Some(near) = operand_packing::planned(
-                    &domain,
-                    compute,
-                    statement,
-                    (&sight, &whole),
-                    at_once,
-                )?
+                && let Some(near) =
+                    operand_packing::planned(&domain, compute, statement, (&sight, &whole), tiling)?
             {
                 return Ok(near);
             }
             let (reads, schedule) =
                 (|domain: &IterationDomain| sight.seen(domain), &compute.schedule);
-            let order = Order::new(&mut domain, schedule, &reads, at_once, &statement.place)?;
+            let order = Order::new(&mut domain, schedule, &reads, tiling, &statement.place)?;
             Ok::<_, PlanError>(Self {
                 domain,
                 order,
@@ -110,7 +104,7 @@ impl ScheduledStatement {
                 parallel: schedule.parallel.clone(),
             })
         };
-        domain.lead = lead(&domain, compute, at_once);
+        domain.lead = lead(&domain, compute, tiling);
         if domain.lead.is_some() {
             // If the operands do not allow vectors along the manifest's loop, the whole loop becomes the register tile.
             let led = planned(domain.clone())?;
@@ -134,9 +128,9 @@ pub(crate) fn fused(steps: &[LoopStep]) -> impl Iterator<Item = String> {
 fn lead(
     domain: &IterationDomain,
     compute: &KernelInstance,
-    at_once: RegisterTiling,
+    tiling: RegisterTiling,
 ) -> Option<usize> {
-    let RegisterTiling::Vectors { .. } = at_once else { return None };
+    let RegisterTiling::Vectors { .. } = tiling else { return None };
     let chosen = compute.schedule.vectorize.as_ref()?;
     if !domain.tiles.is_empty() || Order::interleaves(domain, &compute.schedule) {
         return None;
@@ -161,10 +155,10 @@ pub(crate) fn no_image(target: &KernelBuffer, place: &FileSpan) -> PlanError {
 pub(crate) fn at_once_in_a_byte(
     compute: &KernelInstance,
     target: &KernelBuffer,
-    (parallel, runs): (&[Spanned<String>], ExecutionModel),
+    (parallel, processor): (&[Spanned<String>], ExecutionModel),
 ) -> Option<PlanError> {
     target.store.as_ref()?;
-    let place = match (parallel.first(), runs) {
+    let place = match (parallel.first(), processor) {
         (Some(chosen), _) => &chosen.place,
         (None, ExecutionModel::Gpu) => &compute.place,
         (None, ExecutionModel::Cpu(_)) => return None,

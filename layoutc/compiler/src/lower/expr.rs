@@ -7,8 +7,7 @@ use layoutc_algebra::expr::{
 };
 
 use crate::ir::{Compare, Expr};
-use crate::loops::error::MAX_DEPTH;
-use crate::loops::error::PlanError;
+use crate::loops::error::{MAX_DEPTH, PlanError};
 use crate::loops::range::Range;
 
 /// Expression and range of a variable.

@@ -12,8 +12,7 @@ use crate::lower::kernel::nest::Nest;
 use crate::lower::kernel::prologue::{KernelPrologue, avoiding, symbol};
 use crate::machine::Registers;
 use crate::model::Manifest;
-use crate::model::compute::KernelInstance;
-use crate::model::compute::Statement;
+use crate::model::compute::{KernelInstance, Statement};
 
 /// Loop of a statement, as planned for a CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +41,7 @@ pub fn kernel_loops(
     naming: &Naming<'_>,
     registers: Registers,
 ) -> Result<Vec<Vec<LoopFacts>>, PlanError> {
-    let (avoid, runs) = (avoiding(naming), ExecutionModel::Cpu(registers));
+    let (avoid, processor) = (avoiding(naming), ExecutionModel::Cpu(registers));
     let mut all = Vec::new();
     for statement in &compute.statements {
         if writes_nothing(statement) {
@@ -53,13 +52,13 @@ pub fn kernel_loops(
             all.push(scatter_loops(statement));
             continue;
         }
-        let frame = KernelPrologue::new(manifest, compute, naming, &avoid, runs)?;
-        let scope = |var: Var| symbol(&frame.symbols, var);
-        let mut namer = frame.namer.clone();
-        let planned = ScheduledStatement::new(compute, statement, &frame.buffers, runs)?;
+        let prologue = KernelPrologue::new(manifest, compute, naming, &avoid, processor)?;
+        let scope = |var: Var| symbol(&prologue.symbols, var);
+        let mut namer = prologue.namer.clone();
+        let planned = ScheduledStatement::new(compute, statement, &prologue.buffers, processor)?;
         let parts = parts(compute, &planned.caches, &mut namer);
-        let bounds = (frame.buffers.as_slice(), parts.as_slice());
-        let nest = Nest::new(compute, statement, bounds, planned, &scope, namer, runs)?;
+        let bounds = (prologue.buffers.as_slice(), parts.as_slice());
+        let nest = Nest::new(compute, statement, bounds, planned, &scope, namer, processor)?;
         let at_once: Vec<usize> = nest.order.register_tile(&nest.domain).collect();
         let facts = |number: &usize| {
             let found = nest.domain.loops.get(*number)?;

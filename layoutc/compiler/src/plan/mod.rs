@@ -1,17 +1,19 @@
-//! Plans of generated functions, as IR that does not depend on the target language.
+//! From the checked model to functions of the IR: the order of the steps.
 //!
-//! A kernel goes from statement to function in these steps, each in a module of its own:
+//! A statement of a kernel becomes part of a function in these steps, each in a module of its own:
 //!
 //! | step | result | module |
 //! | --- | --- | --- |
 //! | iteration domain of a statement | loops and guards | `loops::domain` |
 //! | schedule: what the manifest fixes, the heuristics for the rest | order, register tile, staged blocks | `loops::scheduled_statement` |
 //! | lowering | loop nest with guards | `lower` |
-//! | passes | function without guards that always hold | [`passes`] |
+//! | passes | function without guards that always hold | [`passes`](crate::passes) |
 //!
 //! A relayout is the statement `B[x] = A[f(x)]`; its domain has the digits that both layouts have in common
 //! (`loops::relayout`). All functions are pure functions of the checked model.
+//! `loop_facts`, `schedules` and `slow_schedules` report on schedules.
 
+mod kernel;
 mod loop_facts;
 mod relayout;
 mod schedules;
@@ -19,9 +21,7 @@ mod slow_schedules;
 mod tensor;
 pub(crate) mod view;
 
-use layoutc_algebra::expr::Var;
-use layoutc_algebra::symbol::Symbol;
-
+pub use self::kernel::{cpu_kernel, gpu_kernels};
 pub use self::loop_facts::{LoopFacts, kernel_loops};
 pub use self::relayout::{
     RelayoutFunction, convert, convert_schedule, copy_kernel, gpu_convert, gpu_copy_kernel,
@@ -29,104 +29,7 @@ pub use self::relayout::{
 pub(crate) use self::schedules::schedule_diagnostics;
 pub use self::schedules::statement_schedules;
 pub use self::tensor::{GpuRelayouts, TensorPlan, gpu_relayouts, relayouts, tensor};
-use crate::ir::{Expr, Function, Returns};
-use crate::loops::ExecutionModel;
-use crate::loops::buffers::bound;
 pub use crate::loops::error::PlanError;
 pub(crate) use crate::loops::footprint::tile_extents;
 pub use crate::loops::heuristics::parallelize::Cores;
-use crate::loops::relayout::plan::Primitives;
 pub(crate) use crate::loops::schedule_node::complete_schedule;
-use crate::lower::context::Naming;
-use crate::lower::expr::Binding;
-use crate::lower::gpu_relayout::Kernel;
-use crate::lower::kernel::{
-    self,
-    buffers::on_the_stack,
-    prologue::{KernelPrologue, avoiding, documented, symbol, with_no_overlap},
-};
-use crate::machine::Registers;
-use crate::model::Manifest;
-use crate::model::compute::{BufferRef, KernelInstance};
-use crate::passes::{self, Ranges};
-
-/// Function of one kernel instance for CPUs with these vector registers.
-///
-/// # Errors
-/// [`PlanError`] if an integer does not fit 64 bits, an expression nests too deep, or the schedule cannot be followed.
-pub fn cpu_kernel(
-    manifest: &Manifest,
-    compute: &KernelInstance,
-    naming: &Naming<'_>,
-    registers: Registers,
-) -> Result<Function, PlanError> {
-    let runs = ExecutionModel::Cpu(registers);
-    let avoid = avoiding(naming);
-    let KernelPrologue { symbols, buffers, params, mut namer, mut body } =
-        KernelPrologue::new(manifest, compute, naming, &avoid, runs)?;
-    let scope = |var: Var| symbol(&symbols, var);
-    for bound in buffers.iter().filter(|bound| bound.is_local && bound.iteration.is_none()) {
-        body.extend(on_the_stack(bound));
-    }
-    body.extend(kernel::statements(compute, &buffers, naming, (&scope, &mut namer), runs)?);
-    let doc = with_no_overlap(documented(compute));
-    let name = naming.tensor(&compute.name);
-    let mut function = Function { name, doc, returns: Returns::Nothing, params, body };
-    let ranges = ranges(compute, &symbols);
-    match naming.options.primitives {
-        Primitives::Runtime => {
-            passes::cpu_kernel(&mut function, &ranges, &mut |name| namer.name(name));
-        }
-        Primitives::None => passes::gpu_kernel(&mut function, &ranges),
-    }
-    Ok(function)
-}
-
-/// Kernels of one instance in launch order: one per statement, preceded by a fill kernel if the statement is the first
-/// to write a target with padding to fill, and does not accumulate. All kernels take the same parameters, which include
-/// the intermediate tensors.
-///
-/// # Errors
-/// As [`cpu_kernel`].
-pub fn gpu_kernels(
-    manifest: &Manifest,
-    compute: &KernelInstance,
-    naming: &Naming<'_>,
-) -> Result<Vec<Kernel>, PlanError> {
-    let avoid = avoiding(naming);
-    let mut kernels = Vec::new();
-    let mut filled: Vec<BufferRef> = Vec::new();
-    let last = compute.statements.len();
-    for (number, statement) in (1_usize..).zip(&compute.statements) {
-        let name = naming.tensor(&compute.name);
-        let name = if number == last { name } else { format!("{name}_{number}") };
-        let frame = KernelPrologue::new(manifest, compute, naming, &avoid, ExecutionModel::Gpu)?;
-        let scope = |var: Var| symbol(&frame.symbols, var);
-        let Some(target) = bound(&frame.buffers, compute, statement.target) else { continue };
-        if !filled.contains(&statement.target) && !statement.keeps() {
-            let fill = kernel::item::padding(&frame, target, naming, &format!("{name}_fill"))?;
-            kernels.extend(fill);
-        }
-        filled.push(statement.target);
-        let (body, items, group) = kernel::by_items(compute, statement, &frame, &scope)?;
-        let body = frame.body.iter().cloned().chain(body).collect();
-        let mut doc = vec![statement.text.clone()];
-        if number == last {
-            doc = with_no_overlap(documented(compute));
-        }
-        let (returns, params) = (Returns::Nothing, frame.params.clone());
-        let mut function = Function { name, doc, returns, params, body };
-        passes::gpu_kernel(&mut function, &ranges(compute, &frame.symbols));
-        kernels.push(Kernel { function, range: vec![items], group, unaligned: None });
-    }
-    Ok(kernels)
-}
-
-/// Inclusive ranges of the kernel's symbols, by variable name.
-fn ranges(compute: &KernelInstance, symbols: &[Binding]) -> Ranges {
-    let range = |(symbol, binding): (&Symbol, &Binding)| match &binding.tree {
-        Expr::Name { name } => Some((name.clone(), [symbol.min, symbol.max])),
-        _ => None,
-    };
-    Ranges::new(compute.symbols.iter().zip(symbols).filter_map(range))
-}

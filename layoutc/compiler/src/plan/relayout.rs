@@ -5,12 +5,13 @@ use layoutc_algebra::symbol::Symbol;
 use crate::ir::{Function, Stmt};
 use crate::loops::error::PlanError;
 use crate::loops::image;
+use crate::loops::relayout::digits::DigitRefinement;
 use crate::loops::relayout::directives;
-use crate::loops::relayout::plan::{Primitives, RelayoutPlan};
+use crate::loops::relayout::operand_copy::OperandCopy;
+use crate::loops::relayout::plan::{Primitives, RelayoutPlan, plan};
 use crate::lower::context::{Context, Naming};
 use crate::lower::gpu_relayout::{self, Kernel};
 use crate::lower::relayout::builder::RelayoutBuilder;
-use crate::lower::relayout::copy::OperandCopy;
 use crate::lower::relayout::padding::Padding;
 use crate::lower::relayout::statement::{RelayoutStatement, ends};
 use crate::model::compute::KernelInstance;
@@ -35,12 +36,12 @@ fn relayout(
     statement: &RelayoutStatement<'_>,
     mut builder: RelayoutBuilder<'_>,
 ) -> Result<RelayoutFunction, PlanError> {
-    let digits = statement.digits()?;
-    if digits.is_none() {
+    let refinement = statement.common_refinement()?;
+    if refinement.is_none() {
         refuse(statement.schedule)?;
     }
-    let padding = builder.prepare_destination(statement, digits.as_ref())?;
-    let plan = digits.map(|digits| builder.schedule(statement, &digits)).transpose()?;
+    let padding = builder.prepare_destination(statement, refinement.as_ref())?;
+    let plan = refinement.map(|own| schedule(statement, &own, &builder)).transpose()?;
     let body = match &plan {
         Some(plan) => builder.lower(statement, plan)?,
         None => builder.by_elements(statement)?,
@@ -51,6 +52,21 @@ fn relayout(
     let mut function = builder.finish(body);
     passes::cpu_relayout(&mut function);
     Ok(RelayoutFunction { function, plan, symbols: statement.symbols().to_vec(), padding })
+}
+
+/// Schedule of a statement whose domain has the digits of `refinement`: the decisions of the manifest, and the planner's for
+/// the rest.
+fn schedule(
+    statement: &RelayoutStatement<'_>,
+    refinement: &DigitRefinement,
+    builder: &RelayoutBuilder<'_>,
+) -> Result<RelayoutPlan, PlanError> {
+    let ranges = |var| statement.symbol(var).map(|binding| binding.range);
+    let (symbols, choices) = (statement.symbols(), statement.schedule);
+    let bits = builder.element_bits();
+    let plan = plan(refinement, symbols, &ranges, bits, builder.options, choices)?;
+    // A primitive that converts transposes one tile per call.
+    Ok(if builder.cast.is_some() { plan.one_by_one() } else { plan })
 }
 
 /// Plans `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill value.
@@ -194,7 +210,7 @@ where
         return Ok(None);
     };
     let statement = RelayoutStatement::convert(ends, &copy.axes, ConvertSchedule::NONE);
-    if statement.digits()?.is_none() {
+    if statement.common_refinement()?.is_none() {
         return Ok(None);
     }
     plan(statement, builder).map(Some)

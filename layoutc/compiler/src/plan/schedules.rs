@@ -4,19 +4,16 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
 use crate::loops::error::PlanError;
 use crate::loops::heuristics::parallelize::Cores;
-use crate::loops::relayout::plan::Primitives;
-use crate::loops::relayout::plan::RelayoutOptions;
+use crate::loops::relayout::plan::{Primitives, RelayoutOptions};
 use crate::loops::scheduled_statement::ScheduledStatement;
 use crate::loops::{ExecutionModel, writes_nothing};
 use crate::lower::context::Naming;
 use crate::lower::kernel::prologue::{KernelPrologue, avoiding};
-use crate::machine::AVX512;
-use crate::machine::Registers;
+use crate::machine::{AVX512, Registers};
 use crate::model::Manifest;
 use crate::model::compute::{KernelInstance, Statement, StatementSchedule};
-use crate::plan::convert;
-use crate::plan::cpu_kernel;
 use crate::plan::slow_schedules::{is_for_cores, slow_schedules};
+use crate::plan::{convert, cpu_kernel};
 
 /// Complete schedule of each statement of an instance on a CPU with these vector registers; `None` for a statement
 /// without loops, and for a scatter.
@@ -29,13 +26,13 @@ pub fn statement_schedules(
     naming: &Naming<'_>,
     registers: Registers,
 ) -> Result<Vec<Option<StatementSchedule>>, PlanError> {
-    let (avoid, runs) = (avoiding(naming), ExecutionModel::Cpu(registers));
-    let frame = KernelPrologue::new(manifest, compute, naming, &avoid, runs)?;
+    let (avoid, processor) = (avoiding(naming), ExecutionModel::Cpu(registers));
+    let prologue = KernelPrologue::new(manifest, compute, naming, &avoid, processor)?;
     let schedule = |statement: &Statement| {
         if writes_nothing(statement) || statement.scatter.is_some() {
             return Ok(None);
         }
-        let planned = ScheduledStatement::new(compute, statement, &frame.buffers, runs)?;
+        let planned = ScheduledStatement::new(compute, statement, &prologue.buffers, processor)?;
         Ok(Some(planned.schedule(&statement.place)).filter(|own| !own.loops.is_empty()))
     };
     compute.statements.iter().map(schedule).collect()
@@ -48,11 +45,12 @@ pub(crate) fn schedule_diagnostics(manifest: &Manifest) -> Vec<Diagnostic> {
     let options = RelayoutOptions { cores: Cores::One, primitives: Primitives::Runtime };
     let naming = Naming { prefix: "", avoid: &avoid, options };
     let scheduled = manifest.converts.iter().filter(|convert| !convert.choices.is_empty());
-    let refused = scheduled.filter_map(|own| convert(manifest, own, &naming).err()?.refusal());
+    let convert_errors =
+        scheduled.filter_map(|own| convert(manifest, own, &naming).err()?.refusal());
     let kernels = manifest.computes.iter().filter(|compute| {
         !compute.schedule.compute_at.is_empty() && is_for_cores(manifest, compute)
     });
-    let apart = kernels.filter_map(|compute| {
+    let compute_at_errors = kernels.filter_map(|compute| {
         let error = cpu_kernel(manifest, compute, &naming, AVX512).err()?;
         let mut error = Diagnostic { code: Code::KernelSchedule, ..error.refusal()? };
         if compute.kernel != compute.name {
@@ -60,5 +58,5 @@ pub(crate) fn schedule_diagnostics(manifest: &Manifest) -> Vec<Diagnostic> {
         }
         Some(error)
     });
-    refused.chain(apart).chain(slow_schedules(manifest, &naming)).collect()
+    convert_errors.chain(compute_at_errors).chain(slow_schedules(manifest, &naming)).collect()
 }

@@ -180,11 +180,11 @@ fn cost_with(
     naming: &Naming<'_>,
     registers: Registers,
 ) -> Result<Option<i128>, PlanError> {
-    let (avoid, runs) = (avoiding(naming), ExecutionModel::Cpu(registers));
-    let frame = KernelPrologue::new(manifest, compute, naming, &avoid, runs)?;
-    let whole = |buffer| bound(&frame.buffers, compute, buffer);
+    let (avoid, processor) = (avoiding(naming), ExecutionModel::Cpu(registers));
+    let prologue = KernelPrologue::new(manifest, compute, naming, &avoid, processor)?;
+    let whole = |buffer| bound(&prologue.buffers, compute, buffer);
     let sight = StatementReads::of(statement, &whole);
-    let planned = ScheduledStatement::new(compute, statement, &frame.buffers, runs)?;
+    let planned = ScheduledStatement::new(compute, statement, &prologue.buffers, processor)?;
     let bits = statement.accumulator.element().element_bits();
     Ok(cycles(&planned, &sight, bits, registers)?)
 }

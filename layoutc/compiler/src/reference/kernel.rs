@@ -11,8 +11,7 @@ use crate::loops::buffers::{KernelBuffer, bound};
 use crate::loops::error::PlanError;
 use crate::loops::range::Range;
 use crate::loops::relayout::address_map::dense_strides;
-use crate::lower::context::Context;
-use crate::lower::context::Naming;
+use crate::lower::context::{Context, Naming};
 use crate::lower::expr::{Binding, add, lower, multiply};
 use crate::lower::index::dense_offset;
 use crate::lower::kernel::buffers::{is_given, on_the_stack};
@@ -324,9 +323,9 @@ impl ReferenceElement<'_> {
             let index = |expr: &Algebra| self.lower(expr);
             let symbol = |var| symbol(&self.of.symbols, var);
             // The reference implementation asserts nothing about indices.
-            let (compute, runs) = (self.of.compute, ExecutionModel::Gpu);
+            let (compute, processor) = (self.of.compute, ExecutionModel::Gpu);
             let symbol = &symbol;
-            let lowering = Lowering { number: &number, index: &index, symbol, compute, runs };
+            let lowering = Lowering { number: &number, index: &index, symbol, compute, processor };
             named.place(found, indices, &lowering)
         })
     }

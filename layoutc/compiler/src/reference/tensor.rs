@@ -1,5 +1,7 @@
 //! Reference implementation of the offset of a tensor, and the offset of a physical index.
 
+use layoutc_algebra::expr::{Expr as Algebra, Var};
+
 use crate::ir::{Expr, Function, Returns, Stmt};
 use crate::loops::error::PlanError;
 use crate::loops::range::Range;
@@ -7,7 +9,6 @@ use crate::lower::context::Context;
 use crate::lower::expr::{Binding, lower};
 use crate::lower::index::Signature;
 use crate::lower::names::Namer;
-use layoutc_algebra::expr::{Expr as Algebra, Var};
 
 /// `plain_offset(symbols, axes)`: reference implementation of `offset`, as the sum of storage index times stride over
 /// the storage axes, unsimplified and with floor divisions. Tests compare the other functions with it.

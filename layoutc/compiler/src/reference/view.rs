@@ -1,5 +1,8 @@
 //! Reference implementation of the offset of a view, by the layout of the viewed tensor.
 
+use layoutc_algebra::expr::{BinOp, Expr as Algebra, Var};
+use layoutc_algebra::layout::Layout;
+
 use crate::ir::{Expr, Function, Param, ParamType, Returns, Stmt};
 use crate::loops::error::PlanError;
 use crate::loops::range::Range;
@@ -9,8 +12,6 @@ use crate::lower::index::Signature;
 use crate::lower::names::Namer;
 use crate::model::{Manifest, TensorRef, View, ViewKind};
 use crate::reference::tensor;
-use layoutc_algebra::expr::{BinOp, Expr as Algebra, Var};
-use layoutc_algebra::layout::Layout;
 
 /// Reference implementation of a view's offset, by the layout of the viewed tensor, unsimplified; and for a view that
 /// joins elements, the offset of each joined element with its number `lane` as a parameter. Tests compare the view with

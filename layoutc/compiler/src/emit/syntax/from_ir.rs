@@ -7,8 +7,7 @@ use super::{
     Returns, Spelling, Stmt, Strided, TeamArray, WorkAxis,
 };
 use crate::base::fill;
-use crate::ir;
-use crate::passes;
+use crate::{ir, passes};
 
 #[expect(clippy::boxed_local, reason = "operands are boxed on both sides")]
 fn boxed<T, U: From<T>>(value: Box<T>) -> Box<U> {

@@ -14,9 +14,9 @@ use crate::loops::buffers::KernelBuffer;
 use crate::loops::domain::IterationDomain;
 use crate::loops::error::PlanError;
 use crate::loops::footprint::Block;
-use crate::loops::heuristics::register_tile::{AccessSummary, vector_axis};
+use crate::loops::heuristics::register_tile::vector_axis;
 use crate::loops::order::{Order, RegisterTiling};
-use crate::loops::reads::{StatementReads, index};
+use crate::loops::reads::{AccessSummary, StatementReads, index};
 use crate::loops::scheduled_statement::ScheduledStatement;
 use crate::machine::{CPU, Registers};
 use crate::model::compute::{
@@ -45,9 +45,9 @@ pub(crate) fn planned<'a>(
     compute: &KernelInstance,
     statement: &'a Statement,
     (sight, whole): (&StatementReads<'a>, &dyn Fn(BufferRef) -> Option<&'a KernelBuffer>),
-    at_once: RegisterTiling,
+    tiling: RegisterTiling,
 ) -> Result<Option<ScheduledStatement>, PlanError> {
-    let RegisterTiling::Vectors { lanes, registers, .. } = at_once else { return Ok(None) };
+    let RegisterTiling::Vectors { lanes, registers, .. } = tiling else { return Ok(None) };
     let outer: Vec<usize> =
         domain.active.iter().copied().filter(|number| !domain.is_reduced(*number)).collect();
     let is_fixed = !compute.schedule.loops.is_empty() || !domain.tiles.is_empty();
@@ -64,8 +64,8 @@ pub(crate) fn planned<'a>(
     let Some(candidate) = candidate else { return Ok(None) };
     let Some(bound) = whole(candidate.read.buffer) else { return Ok(None) };
     let is_plain = bound.image.is_none() && bound.load.is_none() && bound.iteration.is_none();
-    let lies_along = sight.reads.iter().filter(|(read, _)| read.buffer == candidate.read.buffer);
-    if !is_plain || lies_along.count() != 1 || statement.target == candidate.read.buffer {
+    let same_buffer = sight.reads.iter().filter(|(read, _)| read.buffer == candidate.read.buffer);
+    if !is_plain || same_buffer.count() != 1 || statement.target == candidate.read.buffer {
         return Ok(None);
     }
     let sight = (sight, &bound.tensor);
@@ -142,9 +142,8 @@ fn strided_operand<'a>(
         let stride = |steps: &AffineAccess| steps.stride(number, domain)?.as_const();
         let follows =
             |steps: &AffineAccess| stride(steps).is_some_and(|stride| [0, 1].contains(&stride));
-        let mut is_disjoint =
-            sight.reads.iter().zip(&seen.steps).filter(|(_, steps)| !follows(steps));
-        let (Some(((read, _), _)), None) = (is_disjoint.next(), is_disjoint.next()) else {
+        let mut strided = sight.reads.iter().zip(&seen.steps).filter(|(_, steps)| !follows(steps));
+        let (Some(((read, _), _)), None) = (strided.next(), strided.next()) else {
             continue;
         };
         let Some(candidate) = Candidate::new(domain, number, read)? else { continue };
@@ -167,8 +166,8 @@ fn page_strided_operand<'a>(
         let mut reduced = domain.active.iter().filter(|number| domain.is_reduced(**number));
         stride(steps, number) == Some(1)
             && reduced.any(|number| {
-                let is_disjoint = stride(steps, *number).unwrap_or(0).saturating_abs();
-                is_disjoint.saturating_mul(i128::from(bits / 8)) >= CPU.far_stride_bytes
+                let distance = stride(steps, *number).unwrap_or(0).saturating_abs();
+                distance.saturating_mul(i128::from(bits / 8)) >= CPU.far_stride_bytes
                     && domain.trip_count(*number).is_some_and(|rounds| rounds >= CPU.far_vectors)
             })
     };
@@ -226,7 +225,7 @@ fn schedule_with_packing<'a>(
         }
     }
     let reads = |domain: &IterationDomain| sight.seen(domain);
-    let at_once = RegisterTiling::Vectors { lanes, registers, partial_sums: false };
+    let tiling = RegisterTiling::Vectors { lanes, registers, partial_sums: false };
     let mut domain = domain.clone();
     let outermost = match parts {
         Some((number, by)) => domain.split(number, by)?.first().copied(),
@@ -234,7 +233,7 @@ fn schedule_with_packing<'a>(
     };
     let as_it_is = domain.clone();
     let new_order = |domain: &mut IterationDomain| {
-        let mut order = Order::new(domain, &compute.schedule, &reads, at_once, &statement.place)?;
+        let mut order = Order::new(domain, &compute.schedule, &reads, tiling, &statement.place)?;
         if let Some(number) = outermost {
             order.split_k_outermost(domain, number);
         }

@@ -116,7 +116,7 @@ pub(crate) fn level(
     };
     let is_whole = written_bits >= 8;
     let one = |(at, level): (usize, &RelayoutLoop)| {
-        let k = level.of();
+        let k = level.digit();
         let digit = refinement.digits.get(k)?;
         let all = Loop::over(&digit.extent, symbols, ranges);
         let (least, typical) = match (level, block_of(k)) {
@@ -128,7 +128,8 @@ pub(crate) fn level(
                 (blocks(all.least), blocks(all.typical))
             }
         };
-        let around: Vec<usize> = levels.iter().take(at).filter_map(RelayoutLoop::digit).collect();
+        let around: Vec<usize> =
+            levels.iter().take(at).filter_map(RelayoutLoop::single_value_digit).collect();
         let innermost = at + 1 == levels.len() && *inner == RelayoutPrimitive::Element;
         let copied = innermost && block_of(k).is_none() && digit.is_run() && is_whole;
         let is_disjoint = !copied && (is_whole || is_apart(refinement, k, &around, written_bits));
@@ -143,7 +144,7 @@ pub(crate) fn level(
     let loops: Option<Vec<Loop>> = levels.iter().enumerate().map(one).chain(moved).collect();
     let run = levels
         .last()
-        .and_then(|level| refinement.digits.get(level.of()))
+        .and_then(|level| refinement.digits.get(level.digit()))
         .is_some_and(CommonDigit::is_run);
     let by_elements = !is_whole || (*inner == RelayoutPrimitive::Element && !run);
     let least = if by_elements { CPU.parallel_bytes } else { CPU.parallel_run_bytes };

@@ -4,18 +4,11 @@
 use layoutc_algebra::expr::ExprError;
 
 use crate::loops::domain::IterationDomain;
-use crate::loops::heuristics::register_tile::{AccessSummary, Reads, row_tile};
+use crate::loops::heuristics::register_tile::row_tile;
+use crate::loops::order::PartialSums;
+use crate::loops::reads::{AccessSummary, Reads};
 use crate::machine::{CPU, Registers};
 use crate::model::compute::{MathFunction, Reduction, Statement, TypedExprKind};
-
-/// Loops of the partial sums of one element.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PartialSums {
-    /// Number of the loop over the accumulators.
-    pub(crate) number: usize,
-    /// Number of the reduced loop around the loop over the accumulators.
-    pub(crate) around: usize,
-}
 
 /// True if a statement may use partial sums: a reduction without divisions and without calls of functions other than
 /// `abs` and `sqrt`. After slower operations, the latency of the accumulation does not matter.

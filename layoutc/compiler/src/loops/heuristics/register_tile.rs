@@ -7,18 +7,8 @@ use layoutc_algebra::expr::ExprError;
 
 use crate::loops::access::AffineAccess;
 use crate::loops::domain::IterationDomain;
+use crate::loops::reads::{AccessSummary, Reads};
 use crate::machine::{CPU, Registers};
-
-/// Access pattern of the reads of a statement, for the loops of a domain.
-pub(crate) struct AccessSummary {
-    /// Offset of each read, as a stride for each loop and a remainder.
-    pub(crate) steps: Vec<AffineAccess>,
-    /// Loops on which the boundary conditions of reads depend.
-    pub(crate) guarded: Vec<usize>,
-}
-
-/// Computes the access pattern of a statement's reads.
-pub(crate) type Reads<'r> = &'r dyn Fn(&IterationDomain) -> Result<AccessSummary, ExprError>;
 
 /// Loops of the register tile, outermost first: up to two loops over rows, one over vectors, one over the `lanes` of a
 /// vector. The loops are taken or split from `outer`. Empty if no loop is vectorizable.

@@ -1,4 +1,4 @@
-//! Kernels inside all loops of a relayout: transposition of a tile, copies of runs, or one element.
+//! Choice of the primitive inside all loops of a relayout: transposition of a tile, copies of runs, or one element.
 
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::symbol::Symbol;
@@ -17,25 +17,25 @@ pub(crate) fn best(
     element: Option<u32>,
     may_share: &dyn Fn(usize) -> bool,
 ) -> RelayoutPrimitive {
-    let options =
+    let candidates =
         [(InnerKernel::Transpose, CPU.call_bytes), (InnerKernel::CopyRuns, CPU.call_run_bytes)];
-    let mut worth = options.into_iter().filter_map(|(way, least)| {
-        let inner = of(refinement, symbols, element, way)?;
+    let mut worth = candidates.into_iter().filter_map(|(kind, least)| {
+        let inner = of(refinement, symbols, element, kind)?;
         let inner = small_tiles::together(refinement, symbols, inner, may_share);
-        (moved(refinement, symbols, inner, element?) >= least).then_some(inner)
+        (bytes_per_call(refinement, symbols, inner, element?) >= least).then_some(inner)
     });
     worth.next().unwrap_or(RelayoutPrimitive::Element)
 }
 
-/// Primitive of the kind `way`; `None` if the refinement does not allow it.
+/// Primitive of the kind `kind`; `None` if the refinement does not allow it.
 pub(crate) fn of(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
     element: Option<u32>,
-    way: InnerKernel,
+    kind: InnerKernel,
 ) -> Option<RelayoutPrimitive> {
     let shared = refinement.digits.iter().position(|digit| !digit.is_unit() && digit.is_run());
-    match (way, shared) {
+    match (kind, shared) {
         (InnerKernel::Elementwise, _) => Some(RelayoutPrimitive::Element),
         (InnerKernel::Transpose, Some(run)) => together(refinement, symbols, run, element?),
         (InnerKernel::Transpose, None) => transpose(refinement, symbols, None, element?),
@@ -44,7 +44,7 @@ pub(crate) fn of(
 }
 
 /// Bytes that one call transposes, the length of one run, or the size of an element.
-fn moved(
+fn bytes_per_call(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
     inner: RelayoutPrimitive,

@@ -7,7 +7,7 @@ use layoutc_algebra::symbol::Symbol;
 use crate::loops::arith::{ceil_div, fold, is_multiple, scale};
 use crate::loops::heuristics::relayout_primitive::{have_independent_bounds, of};
 use crate::loops::relayout::digits::{CommonDigit, DigitRefinement, ValidRange};
-use crate::loops::relayout::full_runs::cut_off;
+use crate::loops::relayout::full_runs::peel_remainder;
 use crate::loops::relayout::fuse::merge;
 use crate::loops::relayout::schedule::{RelayoutPrimitive, extent, speed};
 use crate::machine::CPU;
@@ -26,7 +26,7 @@ pub(crate) fn parts(
     let merged = merge(&unbound(refinement, symbols)?, symbols)?;
     let Some((top, high)) = hindrance(&merged, symbols, element)? else { return Ok(vec![merged]) };
     let mut all = Vec::new();
-    for part in cut_off(&merged, top, &high)? {
+    for part in peel_remainder(&merged, top, &high)? {
         all.extend(parts(&part, symbols, element)?);
     }
     Ok(all)
@@ -155,10 +155,10 @@ fn alternates(
         let all = count.filter(|count| {
             count.saturating_mul(i128::from(bytes)) <= i128::from(CPU.least_vector_bytes)
         });
-        let is_disjoint =
+        let other_stride =
             next.as_const().zip(all).and_then(|(next, count)| next.checked_mul(count));
-        is_disjoint.is_some()
-            && is_disjoint == other.as_const()
+        other_stride.is_some()
+            && other_stride == other.as_const()
             && !refinement.is_guarded(few.chain, symbols)
     };
     few(row, [&row.to_stride, &column.to_stride])

@@ -41,7 +41,7 @@ pub(crate) struct AddressDigit {
     pub storage: Option<String>,
 }
 
-/// Physical side of a layout that has a normal form, `digits`.
+/// Address map of a layout that has a normal form, `digits`.
 ///
 /// # Errors
 /// [`ExprError`] if a stride overflows the integer range.
@@ -74,7 +74,7 @@ pub(crate) fn physical_address_map(
             *alone = names.get(target).map(|axis| axis.name.clone());
         }
     }
-    let side_digit = |k: &usize| {
+    let address_digit = |k: &usize| {
         let digit = digits.digits.get(*k)?;
         Some(AddressDigit {
             weight: digit.weight,
@@ -86,7 +86,7 @@ pub(crate) fn physical_address_map(
         axes: chain.axes.clone(),
         sign: chain.sign,
         constant: chain.constant,
-        digits: chain.digits.iter().filter_map(side_digit).collect(),
+        digits: chain.digits.iter().filter_map(address_digit).collect(),
     });
     Ok(AddressMap { chains: chains.collect(), constant })
 }
@@ -101,7 +101,7 @@ pub(crate) fn dense_address_map(
     like: &AddressMap,
 ) -> Result<Option<AddressMap>, ExprError> {
     let strides = dense_strides(axes)?;
-    let mut side = AddressMap { chains: Vec::new(), constant: Expr::constant(0) };
+    let mut map = AddressMap { chains: Vec::new(), constant: Expr::constant(0) };
     for chain in &like.chains {
         if chain.axes.windows(2).any(|pair| matches!(pair, [a, b] if a + 1 != *b)) {
             return Ok(None);
@@ -109,8 +109,8 @@ pub(crate) fn dense_address_map(
         let Some(stride) = chain.axes.last().and_then(|axis| strides.get(*axis)) else {
             continue;
         };
-        side.constant = sum(&side.constant, &scale(stride, chain.constant)?)?;
-        side.chains.push(AddressChain {
+        map.constant = sum(&map.constant, &scale(stride, chain.constant)?)?;
+        map.chains.push(AddressChain {
             axes: chain.axes.clone(),
             sign: chain.sign,
             constant: chain.constant,
@@ -121,7 +121,7 @@ pub(crate) fn dense_address_map(
             }],
         });
     }
-    Ok(Some(side))
+    Ok(Some(map))
 }
 
 /// Strides of a dense row-major buffer, in elements: `[3, 4, 5]` gives `[20, 5, 1]`.
@@ -139,16 +139,16 @@ pub(crate) fn dense_strides(axes: &[Axis]) -> Result<Vec<Expr>, ExprError> {
     Ok(strides)
 }
 
-/// Renumbers the axes of a side: axis `k` becomes `axes[k]`.
+/// Renumbers the axes of an address map: axis `k` becomes `axes[k]`.
 #[must_use]
-pub(crate) fn renumber(mut side: AddressMap, axes: &[usize]) -> AddressMap {
-    for axis in side.chains.iter_mut().flat_map(|chain| chain.axes.iter_mut()) {
+pub(crate) fn renumber(mut map: AddressMap, axes: &[usize]) -> AddressMap {
+    for axis in map.chains.iter_mut().flat_map(|chain| chain.axes.iter_mut()) {
         *axis = axes.get(*axis).copied().unwrap_or(*axis);
     }
-    side
+    map
 }
 
-/// Source and destination sides of a relayout, over the axes of the destination; `None` if a layout has no normal form.
+/// Address maps of source and destination of a relayout, over the axes of the destination; `None` if a layout has no normal form.
 /// `axes` are the positions of the source's axes in the destination.
 pub(crate) fn address_maps(
     from: &Layout,

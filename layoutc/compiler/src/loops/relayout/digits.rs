@@ -86,10 +86,10 @@ impl ValidRange {
     }
 }
 
-/// Common refinement of two sides; `None` if the sides have different chains, or the weights of their digits do not
+/// Common refinement of two address maps; `None` if the maps have different chains, or the weights of their digits do not
 /// divide each other.
 ///
-/// `axes` are the logical axes of both sides.
+/// `axes` are the logical axes of both.
 ///
 /// # Errors
 /// [`ExprError`] if a stride overflows the integer range.
@@ -112,7 +112,7 @@ pub(crate) fn common_refinement(
         };
         let count = refined.len();
         for (place, (mut digit, storage)) in refined.into_iter().enumerate() {
-            digit.name = cut_name(chain, axes, storage, place, count);
+            digit.name = digit_name(chain, axes, storage, place, count);
             digits.push(digit);
         }
         chains.push(bounds);
@@ -127,7 +127,7 @@ pub(crate) fn common_refinement(
 
 /// Name of a loop: of the axis if the digit is all of it, of the storage axis that consists of the digit, or the axis's
 /// name with `_outer`, `_inner` or the digit's position.
-fn cut_name(
+fn digit_name(
     chain: &AddressChain,
     axes: &[Axis],
     storage: Option<String>,
@@ -206,7 +206,7 @@ fn refine(
     Ok(Some(digits))
 }
 
-/// Stride of a digit of this weight in a side, in elements: a multiple of the stride of the digit with the greatest
+/// Stride of a digit of this weight in a chain, in elements: a multiple of the stride of the digit with the greatest
 /// weight up to `weight`. `None` if there is no such digit, or its weight does not divide `weight`.
 fn stride_at(chain: &AddressChain, weight: i128) -> Result<Option<Expr>, ExprError> {
     // A chain without digits consists of an axis of one element.
@@ -225,7 +225,7 @@ fn stride_at(chain: &AddressChain, weight: i128) -> Result<Option<Expr>, ExprErr
     Ok(Some(scale(&digit.stride, times)?))
 }
 
-/// Storage axis of the side's digit with weights from `weight` up to `above`; `None` if the side has no such digit, or
+/// Storage axis of the chain's digit with weights from `weight` up to `above`; `None` if the chain has no such digit, or
 /// the digit is not a storage axis.
 fn storage_at(chain: &AddressChain, weight: i128, above: Option<i128>) -> Option<String> {
     let digit = chain.digits.iter().find(|digit| digit.weight == weight)?;

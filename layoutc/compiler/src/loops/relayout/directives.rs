@@ -51,7 +51,7 @@ fn order(plan: &RelayoutPlan) -> Vec<String> {
             levels.any(|own| matches!(own, RelayoutLoop::Tiles { digit, .. } if *digit == k))
         };
         let mut next = 0;
-        let digits = schedule.levels.iter().filter_map(RelayoutLoop::digit);
+        let digits = schedule.levels.iter().filter_map(RelayoutLoop::single_value_digit);
         for digit in digits.filter(|k| !is_tiled(*k)).filter_map(|k| refinement.digits.get(k)) {
             match all.iter().position(|name| *name == digit.name) {
                 Some(at) => next = at.saturating_add(1),

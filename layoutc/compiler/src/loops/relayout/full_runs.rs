@@ -16,11 +16,11 @@ pub(crate) fn split(
     symbols: &[Symbol],
     element: u32,
 ) -> Result<Vec<DigitRefinement>, ExprError> {
-    let Some((top, high)) = broken(refinement, symbols, element) else {
+    let Some((top, high)) = partial_run(refinement, symbols, element) else {
         return Ok(vec![refinement.clone()]);
     };
     let mut all = Vec::new();
-    for part in cut_off(refinement, top, &high)? {
+    for part in peel_remainder(refinement, top, &high)? {
         all.extend(split(&part, symbols, element)?);
     }
     Ok(all)
@@ -31,7 +31,7 @@ pub(crate) fn split(
 ///
 /// # Errors
 /// As [`split`].
-pub(crate) fn cut_off(
+pub(crate) fn peel_remainder(
     refinement: &DigitRefinement,
     top: usize,
     high: &Expr,
@@ -64,7 +64,11 @@ pub(crate) fn cut_off(
 
 /// Most significant digit of the chain that ends inside of a run, and the end of the chain's elements; `None` if no run
 /// of at most 16 bytes is partial.
-fn broken(refinement: &DigitRefinement, symbols: &[Symbol], element: u32) -> Option<(usize, Expr)> {
+fn partial_run(
+    refinement: &DigitRefinement,
+    symbols: &[Symbol],
+    element: u32,
+) -> Option<(usize, Expr)> {
     let run = refinement.digits.iter().find(|digit| !digit.is_unit() && digit.is_run())?;
     let bytes = run.extent.as_const()?.checked_mul(i128::from(element))?;
     let bounds = refinement.chains.get(run.chain)?;

@@ -6,6 +6,7 @@ pub(crate) mod digits;
 pub(crate) mod directives;
 pub(crate) mod full_runs;
 pub(crate) mod fuse;
+pub(crate) mod operand_copy;
 pub(crate) mod overrides;
 pub(crate) mod padding_regions;
 pub(crate) mod plan;

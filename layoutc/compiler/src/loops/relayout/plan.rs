@@ -5,8 +5,7 @@ use layoutc_algebra::symbol::Symbol;
 
 use crate::loops::arith::{fold, typical};
 use crate::loops::error::PlanError;
-use crate::loops::heuristics::parallelize;
-use crate::loops::heuristics::parallelize::Cores;
+use crate::loops::heuristics::parallelize::{self, Cores};
 use crate::loops::heuristics::small_tiles;
 use crate::loops::range::Ranges;
 use crate::loops::relayout::digits::DigitRefinement;

@@ -27,15 +27,15 @@ pub enum RelayoutLoop {
 
 impl RelayoutLoop {
     /// Digit with a single value inside this loop; `None` for a loop over tiles.
-    pub fn digit(&self) -> Option<usize> {
+    pub fn single_value_digit(&self) -> Option<usize> {
         match self {
             Self::Digit(k) => Some(*k),
             Self::Tiles { .. } => None,
         }
     }
 
-    /// Digit of the loop, iterated by values or by blocks.
-    pub fn of(&self) -> usize {
+    /// Digit of the loop, by values or by tiles.
+    pub fn digit(&self) -> usize {
         let (Self::Digit(digit) | Self::Tiles { digit, .. }) = self;
         *digit
     }
@@ -49,7 +49,7 @@ impl RelayoutLoop {
     }
 }
 
-/// Kernel inside all loops.
+/// Primitive inside all loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelayoutPrimitive {
     /// Copy of one element, or of the run that the innermost loop is.
@@ -77,7 +77,7 @@ pub enum RelayoutPrimitive {
 }
 
 impl RelayoutPrimitive {
-    /// Digits that the kernel iterates over itself, without a loop of the nest.
+    /// Digits that the primitive iterates over itself, without a loop of the nest.
     pub fn digits(self) -> impl Iterator<Item = usize> {
         let digits = match self {
             Self::Element => [None; 4],
@@ -95,7 +95,7 @@ impl RelayoutPrimitive {
 pub struct RelayoutSchedule {
     /// Loops, outermost first.
     pub levels: Vec<RelayoutLoop>,
-    /// Kernel inside all loops.
+    /// Primitive inside all loops.
     pub inner: RelayoutPrimitive,
 }
 

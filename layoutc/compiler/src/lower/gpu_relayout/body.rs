@@ -38,8 +38,8 @@ pub(crate) struct Block {
     pub(crate) turned: String,
 }
 
-/// Builder of the statements of a kernel.
-pub(crate) struct NestLowering<'w, 'n> {
+/// Lowering of a kernel whose thread blocks copy tiles.
+pub(crate) struct TileLowering<'w, 'n> {
     pub(crate) digits: &'w Digits,
     pub(crate) tile: &'w Tile,
     pub(crate) symbols: &'w [Symbol],
@@ -67,7 +67,7 @@ pub(crate) struct NestLowering<'w, 'n> {
     pub(crate) fill: Option<String>,
 }
 
-impl NestLowering<'_, '_> {
+impl TileLowering<'_, '_> {
     /// Statements of the kernel: the shared array and the loop over `tiles` tiles, with the variable `tile`.
     pub(crate) fn kernel(&mut self, tile: &str, tiles: Expr) -> Result<Vec<Stmt>, PlanError> {
         let mut body = Vec::new();
@@ -216,11 +216,14 @@ impl NestLowering<'_, '_> {
                 [] => first.into_iter().chain(self.when(after, then, Vec::new())?).collect(),
                 _ => self.when(before, first.into_iter().chain(then).collect(), Vec::new())?,
             };
-            return Ok(vec![self.share(order, None, body)]);
+            return Ok(vec![self.mark_parallel(order, None, body)]);
         };
         let first = self.when(before, first, Vec::new())?;
         let then = self.when(after, then, Vec::new())?;
-        Ok(vec![self.share(order, Some(held), first), self.share(order, Some(held), then)])
+        Ok(vec![
+            self.mark_parallel(order, Some(held), first),
+            self.mark_parallel(order, Some(held), then),
+        ])
     }
 
     /// Two bodies for a transpose tile: reads of its words, and the transposition followed by `put` for each word.
@@ -334,7 +337,7 @@ impl NestLowering<'_, '_> {
             let first = self.when(&elements, vec![held.store(value)], otherwise)?;
             let there = if self.fill.is_some() { slots } else { &elements };
             let then = self.when(there, vec![put(held.load())], Vec::new())?;
-            let share = |body| self.share(order, Some(held), body);
+            let share = |body| self.mark_parallel(order, Some(held), body);
             return Ok(vec![share(first), share(then)]);
         }
         let otherwise = fill.map(put).collect();
@@ -343,7 +346,7 @@ impl NestLowering<'_, '_> {
         }
         let mut body = self.when(&elements, vec![put(value)], otherwise)?;
         body = self.when(slots, body, Vec::new())?;
-        Ok(vec![self.share(order, None, body)])
+        Ok(vec![self.mark_parallel(order, None, body)])
     }
 
     /// Offset of the current element in the source (`which` = 0) or in the destination (1).
@@ -394,7 +397,7 @@ impl NestLowering<'_, '_> {
 
     /// Loop of a thread block over the positions of a tile, the digits in `order`, fastest first. With `held`, the trip
     /// count is a multiple of the number of threads.
-    fn share(&self, order: &[usize], held: Option<&Held>, mut body: Vec<Stmt>) -> Stmt {
+    fn mark_parallel(&self, order: &[usize], held: Option<&Held>, mut body: Vec<Stmt>) -> Stmt {
         let places = self.tile.places(order);
         let name = |k: &usize| self.names.get(*k).cloned().unwrap_or_default();
         let only = match order {

@@ -6,7 +6,7 @@ use crate::ir::{Compare, Expr, Stmt};
 use crate::loops::arith::{is_multiple, product, sum};
 use crate::loops::error::PlanError;
 use crate::lower::expr::{add, literal, lower, multiply};
-use crate::lower::gpu_relayout::body::NestLowering;
+use crate::lower::gpu_relayout::body::TileLowering;
 use crate::lower::gpu_relayout::digits::{Digit, Digits};
 use crate::lower::gpu_relayout::tiled::blocks;
 
@@ -20,7 +20,7 @@ pub(crate) struct Bound {
     pub(crate) of_slots: bool,
 }
 
-impl NestLowering<'_, '_> {
+impl TileLowering<'_, '_> {
     /// Statements that compute the start of tile `tile`, and the first value of each digit in it. Sets `places` and
     /// `steps`.
     pub(crate) fn starts(&mut self, tile: &str) -> Result<(Vec<Stmt>, Vec<Expr>), PlanError> {

@@ -7,10 +7,9 @@ use crate::loops::image::{Image, LANES};
 use crate::lower::expr::{add, lower, multiply};
 use crate::lower::gpu_relayout::{GpuRelayout, Items, Kernel};
 use crate::lower::index::{buffer_bytes, count, domain};
-use crate::lower::relayout::builder::{RelayoutBuilder, over, place, repeat_in_bytes};
+use crate::lower::relayout::builder::{RelayoutBuilder, loops_over, place, repeat_in_bytes};
 use crate::lower::relayout::padding::{fill_bits, fill_constant};
-use crate::lower::relayout::statement::PaddingPolicy;
-use crate::lower::relayout::statement::RelayoutEnd;
+use crate::lower::relayout::statement::{PaddingPolicy, RelayoutEnd};
 
 impl GpuRelayout<'_, '_> {
     /// Kernel with one thread for each of the destination's slots.
@@ -53,7 +52,7 @@ impl GpuRelayout<'_, '_> {
         if self.fills_outside() {
             body.extend(self.constant_fill()?);
         }
-        if let Some(values) = self.rest_of_bytes()? {
+        if let Some(values) = self.background_bytes()? {
             let bytes = lower(&buffer_bytes(context, &of_tensor)?, &symbol)?;
             let is_whole = is_multiple(&of_tensor, several.into(), context.layout.symbols());
             let first = multiply(Expr::name(&byte), Expr::int(filled.into()))?;
@@ -184,7 +183,7 @@ impl GpuRelayout<'_, '_> {
         self.builder.remark("A single work item moves all: elements share bytes, and the layout has no inverse in closed form.");
         let mut body = vec![work_item(&item, &one)];
         let bytes = lower(&buffer_bytes(context, context.layout.physical_elements())?, &symbol)?;
-        let values = self.rest_of_bytes()?.unwrap_or_default();
+        let values = self.background_bytes()?.unwrap_or_default();
         let step = i64::try_from(values.len()).unwrap_or(1);
         let byte = self.builder.local("byte");
         for (from, value) in (0..).zip(values) {
@@ -214,13 +213,13 @@ impl GpuRelayout<'_, '_> {
         };
         let found = self.found(&names, &store)?;
         let found = domain::guarded(domain::holds(context, &names)?, found, Vec::new());
-        body.extend(over(axes, names, found, &symbol)?);
+        body.extend(loops_over(axes, names, found, &symbol)?);
         Ok(kernel(self.builder, body, vec![one]))
     }
 
     /// Bytes, repeated from the start of the destination, that packed elements are written over; `None` if bits without
     /// an element keep their values.
-    fn rest_of_bytes(&self) -> Result<Option<Vec<u8>>, PlanError> {
+    fn background_bytes(&self) -> Result<Option<Vec<u8>>, PlanError> {
         let context = self.statement.destination.context();
         match self.statement.padding {
             PaddingPolicy::Fill => {

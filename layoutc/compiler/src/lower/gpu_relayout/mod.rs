@@ -22,8 +22,6 @@ mod tiled;
 mod turn;
 mod wide;
 
-use crate::lower::relayout::statement::RelayoutEnd;
-use crate::lower::relayout::statement::RelayoutStatement;
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::layout::Verdict;
 
@@ -32,6 +30,7 @@ use crate::loops::error::PlanError;
 use crate::lower::context::Context;
 use crate::lower::expr::{lower, range};
 use crate::lower::relayout::builder::RelayoutBuilder;
+use crate::lower::relayout::statement::{RelayoutEnd, RelayoutStatement};
 
 /// Kernel and its launch range (`NDRange`).
 #[derive(Debug, Clone)]

@@ -1,12 +1,12 @@
 //! Strides of digits for arithmetic inside a tile, which has 32 bits unless the strides are large.
 
 use crate::ir::{Expr, Stmt};
-use crate::lower::gpu_relayout::body::NestLowering;
+use crate::lower::gpu_relayout::body::TileLowering;
 
 /// Greatest value of in-tile arithmetic.
 const MOST: i128 = i32::MAX as i128;
 
-impl NestLowering<'_, '_> {
+impl TileLowering<'_, '_> {
     /// Strides for the sum of `digit * stride` inside a tile. If a sum of 32 bits may overflow, the largest strides are
     /// declared as variables in `body`, which have the width of an index and widen the sum.
     pub(crate) fn steps(

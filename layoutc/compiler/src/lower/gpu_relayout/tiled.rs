@@ -1,6 +1,5 @@
 //! Kernels whose thread blocks copy tiles: read in the order of the source, written in the order of the destination.
 
-use crate::lower::relayout::statement::RelayoutEnd;
 use layoutc_algebra::expr::{BinOp, Expr as Algebra};
 
 use crate::base::dtype::{Dtype, Scalar};
@@ -9,7 +8,7 @@ use crate::loops::arith::{ceil_div, fold, product, sum};
 use crate::loops::error::PlanError;
 use crate::loops::relayout::fuse::merge;
 use crate::lower::expr::{Scope, lower, multiply, range};
-use crate::lower::gpu_relayout::body::{Block, Held, NestLowering};
+use crate::lower::gpu_relayout::body::{Block, Held, TileLowering};
 use crate::lower::gpu_relayout::digits::{Digits, quotient};
 use crate::lower::gpu_relayout::item::kernel;
 use crate::lower::gpu_relayout::staging::stage;
@@ -18,6 +17,7 @@ use crate::lower::gpu_relayout::turn::{Turn, turned};
 use crate::lower::gpu_relayout::{GpuRelayout, Items, Kernel, Unaligned, wide};
 use crate::lower::relayout::builder::RelayoutBuilder;
 use crate::lower::relayout::padding::{fill_bits, fill_constant};
+use crate::lower::relayout::statement::RelayoutEnd;
 use crate::machine::GPU;
 
 /// True if each thread block copies exactly one tile: a constant number of tiles, at most `GPU.relayout_blocks`.
@@ -60,7 +60,7 @@ impl GpuRelayout<'_, '_> {
         if images || self.statement.source.is_packed() || self.statement.destination.is_packed() {
             return Ok(None);
         }
-        let Some(refinement) = self.statement.digits()? else {
+        let Some(refinement) = self.statement.common_refinement()? else {
             return Ok(None);
         };
         let symbols = to.layout.symbols();
@@ -168,7 +168,7 @@ impl GpuRelayout<'_, '_> {
             rounds.map(|rounds| Held { name: name.clone(), round: round.clone(), rounds })
         });
         let names = digits.list.iter().map(|digit| builder.local(&digit.name)).collect();
-        let mut writer = NestLowering {
+        let mut lowering = TileLowering {
             digits,
             tile: &tile,
             symbols,
@@ -186,7 +186,7 @@ impl GpuRelayout<'_, '_> {
             staged,
             fill,
         };
-        body.extend(writer.kernel(&tile_name, tiles)?);
+        body.extend(lowering.kernel(&tile_name, tiles)?);
         let mut kernel = kernel(builder, body, vec![items]);
         kernel.group = Some(GPU.threads);
         Ok(kernel)

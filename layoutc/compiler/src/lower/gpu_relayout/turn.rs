@@ -10,7 +10,7 @@ use layoutc_algebra::symbol::Symbol;
 use crate::loops::arith::{is_multiple, typical};
 use crate::loops::error::PlanError;
 use crate::lower::gpu_relayout::digits::{Chain, Digit, Digits, quotient};
-use crate::lower::gpu_relayout::wide::{AddressMap, holds, lies_right};
+use crate::lower::gpu_relayout::wide::{End, holds, lies_right};
 use crate::machine::GPU;
 
 /// Transpose tile of a thread: `rows` words of `columns` elements are read, `columns` words of `rows` elements are
@@ -62,20 +62,20 @@ pub(crate) fn turned(
         let chain = digits.list.get(digit).and_then(|digit| digits.chains.get(digit.chain));
         chain.is_some_and(|chain| chain.low.is_some())
     };
-    let all_there = widest(&|word| holds(digits, f, word, &[AddressMap::From], symbols));
+    let all_there = widest(&|word| holds(digits, f, word, &[End::From], symbols));
     let columns = match digits.end {
         // If the slots end inside of the digits' range, words of the source are not joined.
         Some(_) => 1,
         None if is_late(f) || fills => all_there,
         None => all_there.max(widest(&|word| {
             is_multiple(source_elements, word, symbols)
-                && lies_right(digits, f, word, &[AddressMap::From], symbols)
+                && lies_right(digits, f, word, &[End::From], symbols)
         })),
     };
-    let whole = widest(&|word| holds(digits, t, word, &[AddressMap::To], symbols));
+    let whole = widest(&|word| holds(digits, t, word, &[End::To], symbols));
     let rows = match fills {
         _ if run.saturating_mul(i128::from(element_bytes)) < GPU.sector_bytes => 1,
-        true => widest(&|word| lies_right(digits, t, word, &[AddressMap::To], symbols)),
+        true => widest(&|word| lies_right(digits, t, word, &[End::To], symbols)),
         false => whole,
     };
     if columns == 1 && rows == 1 {
@@ -88,9 +88,9 @@ pub(crate) fn turned(
     let free = (turned.chains.len() - 1, 1);
     // A digit inside a word whose values may be partly padding belongs to the chain of the word's digit, so that it is
     // guarded.
-    let counted = |digit: usize, is_disjoint: bool| {
+    let counted = |digit: usize, may_be_padding: bool| {
         let counted = digits.list.get(digit).map(|digit| (digit.chain, digit.weight));
-        counted.filter(|_| is_disjoint).unwrap_or(free)
+        counted.filter(|_| may_be_padding).unwrap_or(free)
     };
     let (of_row, of_column) = (counted(t, rows > whole), counted(f, columns > all_there));
     let step = |digit: usize, stride: fn(&Digit) -> &Algebra, word: i64| {

@@ -11,7 +11,7 @@ use crate::lower::gpu_relayout::digits::{Digit, Digits};
 use crate::machine::GPU;
 
 /// Digits with the most elements joined to one word, and the number of elements of a word. `None` if no digit is
-/// contiguous on both sides, or no word of several elements is possible.
+/// contiguous at both ends, or no word of several elements is possible.
 pub(crate) fn widen(
     digits: &Digits,
     element_bytes: i64,
@@ -26,7 +26,7 @@ pub(crate) fn widen(
     }
     while together > 1 {
         let word = i128::from(together);
-        if holds(digits, run, word, &[AddressMap::From, AddressMap::To], symbols) {
+        if holds(digits, run, word, &[End::From, End::To], symbols) {
             return Ok(Some((digits.by_words([run; 2], [word; 2], symbols)?, together)));
         }
         together /= 2;
@@ -36,12 +36,12 @@ pub(crate) fn widen(
 
 /// Source or destination of a relayout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AddressMap {
+pub(crate) enum End {
     From,
     To,
 }
 
-impl AddressMap {
+impl End {
     fn stride(self, digit: &Digit) -> &Algebra {
         match self {
             Self::From => &digit.from,
@@ -58,34 +58,34 @@ impl AddressMap {
     }
 }
 
-/// True if words of `together` values of digit `run`, which is contiguous on `sides`, are aligned there and are all
+/// True if words of `together` values of digit `run`, which is contiguous at `ends`, are aligned there and are all
 /// elements or all padding.
 pub(crate) fn holds(
     digits: &Digits,
     run: usize,
     together: i128,
-    sides: &[AddressMap],
+    ends: &[End],
     symbols: &[Symbol],
 ) -> bool {
-    lies_right(digits, run, together, sides, symbols) && is_whole(digits, run, together, symbols)
+    lies_right(digits, run, together, ends, symbols) && is_whole(digits, run, together, symbols)
 }
 
-/// True if words of `together` values of digit `run`, which is contiguous on `sides`, are aligned there.
+/// True if words of `together` values of digit `run`, which is contiguous at `ends`, are aligned there.
 pub(crate) fn lies_right(
     digits: &Digits,
     run: usize,
     together: i128,
-    sides: &[AddressMap],
+    ends: &[End],
     symbols: &[Symbol],
 ) -> bool {
     let multiple = |expr: &Algebra| is_multiple(expr, together, symbols);
     let Some(own) = digits.list.get(run) else { return false };
     let mut others = digits.list.iter().filter(|other| !std::ptr::eq(*other, own));
-    others.all(|other| sides.iter().all(|side| multiple(side.stride(other))))
+    others.all(|other| ends.iter().all(|side| multiple(side.stride(other))))
         && own.lead.checked_rem(together) == Some(0)
         && digits.end.iter().all(multiple)
         && [&own.extent, &own.room].into_iter().all(multiple)
-        && sides.iter().all(|side| multiple(side.constant(digits)))
+        && ends.iter().all(|side| multiple(side.constant(digits)))
 }
 
 /// True if each group of `together` values of digit `run` is all elements or all padding.

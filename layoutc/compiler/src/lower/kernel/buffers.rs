@@ -1,11 +1,9 @@
 //! Buffers of a kernel: its operands and intermediates, with their names, parameters and memory.
 
 use crate::ir::{Param, ParamType, Stmt, Storage};
-use crate::loops::buffers::IterationBuffer;
-use crate::loops::buffers::KernelBuffer;
+use crate::loops::buffers::{IterationBuffer, KernelBuffer};
 use crate::loops::error::PlanError;
-use crate::loops::renumbered;
-use crate::loops::{ExecutionModel, image};
+use crate::loops::{ExecutionModel, image, renumbered};
 use crate::lower::context::Naming;
 use crate::lower::names::Namer;
 use crate::machine::CPU;
@@ -18,7 +16,7 @@ pub(crate) fn bind(
     compute: &KernelInstance,
     naming: &Naming<'_>,
     namer: &mut Namer<'_>,
-    runs: ExecutionModel,
+    processor: ExecutionModel,
 ) -> Result<(Vec<KernelBuffer>, Vec<Param>), PlanError> {
     let (mut buffers, mut params) = (Vec::new(), Vec::new());
     for operand in &compute.operands {
@@ -26,7 +24,7 @@ pub(crate) fn bind(
         let owner = tensor.owner.as_ref().map_or(&tensor.name, |owner| &owner.name);
         let tensor = renumbered(tensor, &compute.symbols)?;
         let name = namer.name(&operand.name);
-        let image = if runs == ExecutionModel::Gpu { image::of(&tensor)? } else { None };
+        let image = if processor == ExecutionModel::Gpu { image::of(&tensor)? } else { None };
         let ty = match (&image, operand.is_written) {
             (Some(image), true) => ParamType::OutputImage(tensor.dtype, image.rank),
             (Some(image), false) => ParamType::InputImage(tensor.dtype, image.rank),
@@ -45,9 +43,9 @@ pub(crate) fn bind(
         let tensor = renumbered(tensor, &compute.symbols)?;
         let name = namer.name(&tensor.name);
         // GPU kernels compute one statement each, and intermediates as a whole.
-        let own = compute.compute_at(&tensor.name).filter(|_| runs != ExecutionModel::Gpu);
+        let own = compute.compute_at(&tensor.name).filter(|_| processor != ExecutionModel::Gpu);
         let iteration = own.map(|own| IterationBuffer::new(&tensor, own)).transpose()?;
-        let is_param = runs == ExecutionModel::Gpu || is_given(compute, &tensor);
+        let is_param = processor == ExecutionModel::Gpu || is_given(compute, &tensor);
         if tensor.dtype.element_bits() < 8 {
             return Err(shares_bytes(&tensor, compute));
         }

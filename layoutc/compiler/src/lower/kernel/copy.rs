@@ -7,7 +7,7 @@ use crate::loops::ExecutionModel;
 use crate::loops::access::AffineAccess;
 use crate::loops::arith::{product, sum};
 use crate::loops::bounds::LoopBounds;
-use crate::loops::domain::{digit, var};
+use crate::loops::domain::{loop_index, var};
 use crate::loops::error::PlanError;
 use crate::lower::expr::{add, multiply};
 use crate::lower::kernel::nest::{Nest, partial};
@@ -17,7 +17,7 @@ use crate::model::compute::Reduction;
 
 /// Iteration of a cache's loop whose tile is copied, and the half of the staging buffer that holds the tile.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which {
+pub(crate) enum TileIteration {
     /// The current iteration, in the half of that iteration.
     Own,
     /// The first iteration, in the first half.
@@ -28,7 +28,7 @@ pub(crate) enum Which {
 
 /// Direction of a copy: `In` from the tensor to the tile, `Out` from the tile to the tensor.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum CopyDirection {
     In,
     Out,
 }
@@ -59,7 +59,11 @@ type Index = (Vec<Algebra>, Vec<ExprComparison>);
 
 impl Nest<'_> {
     /// Copy of one element of the tile of cache `k`; gives the loops of the copy new names.
-    pub(crate) fn copied(&mut self, k: usize, which: Which) -> Result<StagingCopy, PlanError> {
+    pub(crate) fn copied(
+        &mut self,
+        k: usize,
+        which: TileIteration,
+    ) -> Result<StagingCopy, PlanError> {
         let (index, inside) = self.index_there(k, which)?;
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let layout = &staged.whole.tensor.layout;
@@ -83,13 +87,13 @@ impl Nest<'_> {
 
     /// Index in the tensor of the element of tile `k` at the current iterations of the copy loops, with its bounds
     /// checks.
-    fn index_there(&self, k: usize, which: Which) -> Result<Index, PlanError> {
+    fn index_there(&self, k: usize, which: TileIteration) -> Result<Index, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let own = var(staged.at)?;
         let round = match which {
-            Which::Own => digit(staged.at)?,
-            Which::First => Algebra::constant(0),
-            Which::Next => sum(&digit(staged.at)?, &Algebra::constant(1))?,
+            TileIteration::Own => loop_index(staged.at)?,
+            TileIteration::First => Algebra::constant(0),
+            TileIteration::Next => sum(&loop_index(staged.at)?, &Algebra::constant(1))?,
         };
         let (mut index, mut inside) = (Vec::new(), Vec::new());
         let axes = staged.whole.tensor.layout.logical().iter();
@@ -166,7 +170,7 @@ impl Nest<'_> {
             if is_own(number) {
                 rest = add(rest, multiply(self.named(*number), self.lower(stride)?)?)?;
             } else {
-                base = sum(&base, &product(stride, &digit(*number)?)?)?;
+                base = sum(&base, &product(stride, &loop_index(*number)?)?)?;
             }
         }
         let mut base = self.lower(&self.domain.facts.simplify(&base)?)?;
@@ -184,18 +188,18 @@ impl Nest<'_> {
         if self.domain.trip_count(number) == Some(1) {
             return Ok(Algebra::constant(0));
         }
-        digit(number)
+        loop_index(number)
     }
 
     /// Offset of a half of tile `k` in its staging buffer, in elements: `i % 2 * elements` for iteration `i` of the
     /// cache's loop; 0 without double buffering.
-    pub(crate) fn half_of(&self, k: usize, which: Which) -> Result<Expr, PlanError> {
+    pub(crate) fn half_of(&self, k: usize, which: TileIteration) -> Result<Expr, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let later = match which {
             _ if !staged.has_halves => return Ok(Expr::int(0)),
-            Which::First => return Ok(Expr::int(0)),
-            Which::Own => 0,
-            Which::Next => 1,
+            TileIteration::First => return Ok(Expr::int(0)),
+            TileIteration::Own => 0,
+            TileIteration::Next => 1,
         };
         let round = add(self.named(staged.at), Expr::int(later))?;
         let half = Expr::Mod { a: Box::new(round), b: Box::new(Expr::int(2)) };
@@ -203,15 +207,20 @@ impl Nest<'_> {
     }
 
     /// Statement that copies one element from the tensor to the tile of cache `k`, or back.
-    pub(crate) fn copy(&self, k: usize, way: Way, copied: &StagingCopy) -> Result<Stmt, PlanError> {
+    pub(crate) fn copy(
+        &self,
+        k: usize,
+        way: CopyDirection,
+        copied: &StagingCopy,
+    ) -> Result<Stmt, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let whole = (staged.whole.name.clone(), copied.whole.clone());
         let part = (staged.part.name.clone(), copied.part.clone());
         let load = |(buffer, index)| Value::Load { buffer, index, through: None };
         let ((buffer, index), value) = match (way, &staged.whole.image) {
-            (Way::Out, _) => (whole, load(part)),
-            (Way::In, None) => (part, load(whole)),
-            (Way::In, Some([fetch, _])) => {
+            (CopyDirection::Out, _) => (whole, load(part)),
+            (CopyDirection::In, None) => (part, load(whole)),
+            (CopyDirection::In, Some([fetch, _])) => {
                 let args = [Expr::name(&whole.0)].into_iter().chain(copied.place.iter().cloned());
                 let value = Value::Fetch { function: fetch.clone(), args: args.collect() };
                 (part, value)
@@ -235,12 +244,12 @@ impl Nest<'_> {
     /// Statements that copy tile `k` in before its use, on a CPU or in one GPU thread. If elements of the tile may be
     /// out of bounds, the tile is first filled with the boundary value.
     pub(crate) fn copied_in(&mut self, k: usize) -> Result<Vec<Stmt>, PlanError> {
-        let copied = self.copied(k, Which::Own)?;
+        let copied = self.copied(k, TileIteration::Own)?;
         let mut all = Vec::new();
         if !copied.inside.is_empty() {
             all.push(self.cleared(k, &copied)?);
         }
-        let one = self.copy(k, Way::In, &copied)?;
+        let one = self.copy(k, CopyDirection::In, &copied)?;
         all.extend(self.bounded(copied, one)?);
         Ok(all)
     }
@@ -248,7 +257,7 @@ impl Nest<'_> {
     /// Statement that fills the whole tile with the boundary value, or with 0 if there is none.
     fn cleared(&self, k: usize, copied: &StagingCopy) -> Result<Stmt, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
-        if staged.outside.is_none() && self.runs != ExecutionModel::Gpu {
+        if staged.outside.is_none() && self.processor != ExecutionModel::Gpu {
             let bits = i64::from(staged.part.tensor.dtype.element_bits());
             let bytes = Expr::int(staged.elements().saturating_mul(bits.div_euclid(8)));
             let buffer = staged.part.name.clone();
@@ -262,8 +271,8 @@ impl Nest<'_> {
 
     /// Statements that copy tile `k` out after it is written.
     pub(crate) fn copied_out(&mut self, k: usize) -> Result<Vec<Stmt>, PlanError> {
-        let copied = self.copied(k, Which::Own)?;
-        let one = self.copy(k, Way::Out, &copied)?;
+        let copied = self.copied(k, TileIteration::Own)?;
+        let one = self.copy(k, CopyDirection::Out, &copied)?;
         self.bounded(copied, one)
     }
 

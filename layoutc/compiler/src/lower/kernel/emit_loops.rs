@@ -24,10 +24,10 @@ impl Nest<'_> {
         &mut self,
         rest: &[usize],
         at: &LoopState,
-        what: Phase,
+        phase: Phase,
         conditions: &[ExprComparison],
     ) -> Result<Vec<Stmt>, PlanError> {
-        let Some((number, rest)) = rest.split_first() else { return self.innermost(at, what) };
+        let Some((number, rest)) = rest.split_first() else { return self.innermost(at, phase) };
         let number = *number;
         let own = self.guards_resolved_by(number, at, conditions);
         let bounds = LoopBounds::of(number, &own, &self.domain)?;
@@ -38,18 +38,18 @@ impl Nest<'_> {
         };
         let mut inner = at.clone();
         inner.open.push(number);
-        let lets = self.advance(number, &mut inner, what, rest.is_empty())?;
-        let asked = match bounds.residual_guards.as_slice() {
+        let lets = self.advance(number, &mut inner, phase, rest.is_empty())?;
+        let residual = match bounds.residual_guards.as_slice() {
             [] => None,
-            asked => Some(condition(asked, &|var| self.scope(var))?),
+            residual => Some(condition(residual, &|var| self.scope(var))?),
         };
         let one = |nest: &mut Self, [from, to]: [Expr; 2], inner: &LoopState| {
             let mut all = Vec::new();
             let (within, [from, to]) =
-                nest.pad_and_predicate(number, [from, to], what, rest.is_empty());
-            let mut body = nest.inside(number, rest, inner, what, conditions)?;
+                nest.pad_and_predicate(number, [from, to], phase, rest.is_empty());
+            let mut body = nest.inside(number, rest, inner, phase, conditions)?;
             body = nest.with_blocks(number, body)?;
-            if let Some(condition) = asked.clone() {
+            if let Some(condition) = residual.clone() {
                 body = vec![Stmt::If { condition, likely: false, body, otherwise: Vec::new() }];
             }
             let mut body: Vec<Stmt> = lets.iter().cloned().chain(body).collect();
@@ -59,8 +59,8 @@ impl Nest<'_> {
             let is_split_from = |number: usize| nest.domain.is_split_from(number, &nest.parallel);
             // Only the outermost parallel loop is distributed over threads.
             let is_nested = at.open.iter().any(|other| is_split_from(*other));
-            let parallel = what == Phase::Whole && is_split_from(number) && !is_nested;
-            let kind = match nest.unrolled(number, rest.is_empty(), what) {
+            let parallel = phase == Phase::Whole && is_split_from(number) && !is_nested;
+            let kind = match nest.unrolled(number, rest.is_empty(), phase) {
                 _ if parallel => LoopKind::Parallel,
                 Some(rounds) => LoopKind::Unrolled(rounds),
                 None => LoopKind::Serial,
@@ -71,7 +71,7 @@ impl Nest<'_> {
         };
         let is_shared = self.domain.outermost == Some(number);
         let guards = match rest {
-            [] if !is_shared => self.guards(number, at, what),
+            [] if !is_shared => self.guards(number, at, phase),
             _ => Vec::new(),
         };
         let (guards, worst) = match self.partial_sum_guards((number, rest), conditions)? {
@@ -90,13 +90,15 @@ impl Nest<'_> {
         let mut sure = inner.clone();
         sure.proven.extend(guards);
         // Boundary iterations of partial sums are not partitioned again.
-        let border = LoopState {
+        let remainder = LoopState {
             in_remainder: inner.in_remainder || self.order.partial_sums.is_some(),
             ..inner
         };
-        for (ends, at) in
-            [([from, low.clone()], &border), ([low, high.clone()], &sure), ([high, to], &border)]
-        {
+        for (ends, at) in [
+            ([from, low.clone()], &remainder),
+            ([low, high.clone()], &sure),
+            ([high, to], &remainder),
+        ] {
             if ends[0] != ends[1] {
                 before.extend(one(self, ends, at)?);
             }
@@ -123,9 +125,9 @@ impl Nest<'_> {
 
     /// Bounds checks of reads that depend on this loop as their innermost one; empty inside a reduction, in boundary
     /// code, and outside of [`Phase::Whole`].
-    fn guards(&self, number: usize, at: &LoopState, what: Phase) -> Vec<ExprComparison> {
+    fn guards(&self, number: usize, at: &LoopState, phase: Phase) -> Vec<ExprComparison> {
         let has_reduced = self.order.first_reduced < self.order.loops.len();
-        if what != Phase::Whole || has_reduced || at.in_remainder {
+        if phase != Phase::Whole || has_reduced || at.in_remainder {
             return Vec::new();
         }
         let mut all: Vec<ExprComparison> = Vec::new();
@@ -138,14 +140,14 @@ impl Nest<'_> {
     }
 
     /// Unroll factor of a loop; `None` if it is not unrolled.
-    pub(crate) fn unrolled(&self, number: usize, is_innermost: bool, what: Phase) -> Option<i64> {
+    pub(crate) fn unrolled(&self, number: usize, is_innermost: bool, phase: Phase) -> Option<i64> {
         let rounds = self.domain.trip_count(number)?;
         let is_at_once = self.order.register_tile(&self.domain).any(|other| other == number);
         let unasked = is_at_once && rounds <= CPU.unrolled_iterations;
         let is_asked = self.is_chosen(number, &self.unroll)
             && !self.domain.is_split_from(number, &self.parallel);
-        if is_at_once && is_innermost && !is_asked && self.runs != ExecutionModel::Gpu {
-            return self.vector(rounds, what);
+        if is_at_once && is_innermost && !is_asked && self.processor != ExecutionModel::Gpu {
+            return self.vector(rounds, phase);
         }
         let rounds = i64::try_from(rounds).ok().filter(|_| unasked || is_asked)?;
         Some(rounds.min(CPU.requested_unrolling))
@@ -154,12 +156,12 @@ impl Nest<'_> {
     /// Unroll factor of the loop over the lanes of a vector. 1 keeps compilers from unrolling the loop before they
     /// vectorize it; unrolled stores keep the lanes in registers, where a loop that only copies would become a call of
     /// `memcpy`.
-    fn vector(&self, rounds: i128, what: Phase) -> Option<i64> {
+    fn vector(&self, rounds: i128, phase: Phase) -> Option<i64> {
         let copies = self.accesses.first().is_some_and(|target| {
             let dtype = self.statement.accumulator.element();
             self.statement.epilogue.is_none() && target.bound.tensor.dtype == dtype
         });
-        match what {
+        match phase {
             Phase::Update => Some(1),
             Phase::WriteBack if !copies => Some(1),
             Phase::WriteBack if rounds <= CPU.unrolled_iterations => i64::try_from(rounds).ok(),
@@ -174,14 +176,14 @@ impl Nest<'_> {
         &self,
         number: usize,
         [from, to]: [Expr; 2],
-        what: Phase,
+        phase: Phase,
         is_innermost: bool,
     ) -> (Option<Expr>, [Expr; 2]) {
         let rounds =
             self.domain.trip_count(number).filter(|rounds| *rounds <= CPU.unrolled_iterations);
         let rounds = rounds.and_then(|rounds| i64::try_from(rounds).ok());
         let is_at_once = self.order.register_tile(&self.domain).any(|other| other == number);
-        let is_row = is_at_once && !is_innermost && what != Phase::Whole;
+        let is_row = is_at_once && !is_innermost && phase != Phase::Whole;
         let is_known = matches!((&from, &to), (Expr::Int { .. }, Expr::Int { .. }));
         let Some(rounds) = rounds.filter(|_| is_row && !is_known) else {
             return (None, [from, to]);
@@ -196,7 +198,7 @@ impl Nest<'_> {
             args.push(Expr::compare(Compare::Lt, name, to));
         }
         // Initial values of rows that are not updated are never used.
-        let is_free = what == Phase::Init && !self.accumulates_into_output;
+        let is_free = phase == Phase::Init && !self.accumulates_into_output;
         let condition = match args.len() {
             0 => None,
             _ if is_free => None,
@@ -213,24 +215,24 @@ impl Nest<'_> {
         number: usize,
         rest: &[usize],
         at: &LoopState,
-        what: Phase,
+        phase: Phase,
         conditions: &[ExprComparison],
     ) -> Result<Vec<Stmt>, PlanError> {
-        if what == Phase::Update {
+        if phase == Phase::Update {
             return self.specialize_full_tile(rest, at, conditions, &|nest, at| {
-                nest.emit_loops(rest, at, what, conditions)
+                nest.emit_loops(rest, at, phase, conditions)
             });
         }
-        let guards = if rest.is_empty() { Vec::new() } else { self.guards(number, at, what) };
+        let guards = if rest.is_empty() { Vec::new() } else { self.guards(number, at, phase) };
         if guards.is_empty() {
-            return self.emit_loops(rest, at, what, conditions);
+            return self.emit_loops(rest, at, phase, conditions);
         }
         let holds = condition(&guards, &|var| self.scope(var))?;
         let mut sure = at.clone();
         sure.proven.extend(guards);
-        let body = self.emit_loops(rest, &sure, what, conditions)?;
-        let border = LoopState { in_remainder: true, ..at.clone() };
-        let otherwise = self.emit_loops(rest, &border, what, conditions)?;
+        let body = self.emit_loops(rest, &sure, phase, conditions)?;
+        let remainder = LoopState { in_remainder: true, ..at.clone() };
+        let otherwise = self.emit_loops(rest, &remainder, phase, conditions)?;
         Ok(vec![Stmt::If { condition: holds, likely: true, body, otherwise }])
     }
 
@@ -292,8 +294,9 @@ impl Nest<'_> {
             all.extend(inside(self, &at)?);
             return Ok(all);
         }
-        let asked = whole.len();
-        let condition = if asked == 1 { whole.swap_remove(0) } else { Expr::All { args: whole } };
+        let residual = whole.len();
+        let condition =
+            if residual == 1 { whole.swap_remove(0) } else { Expr::All { args: whole } };
         let mut most = at.clone();
         most.proven.extend(sure);
         let body = inside(self, &most)?;
@@ -301,7 +304,7 @@ impl Nest<'_> {
             Some(part) => self.with_trip_count(part, |nest| inside(nest, &most))?,
             None => {
                 let at = LoopState { in_remainder: true, ..at };
-                self.specialize_boundary(rest, &at, asked, inside)?
+                self.specialize_boundary(rest, &at, residual, inside)?
             }
         };
         all.push(Stmt::If { condition, likely: true, body, otherwise });
@@ -315,7 +318,7 @@ impl Nest<'_> {
         &mut self,
         rest: &[usize],
         at: &LoopState,
-        asked: usize,
+        residual: usize,
         inside: Body<'_, Self>,
     ) -> Result<Vec<Stmt>, PlanError> {
         let Some((place, rounds)) = self.rows_with_ends(rest, at) else { return inside(self, at) };
@@ -344,7 +347,7 @@ impl Nest<'_> {
         }
         // The conditions check both bounds of these rows and nothing else.
         let told = [[0, rounds], but_last, but_first].map(|ends| ends.map(i128::from));
-        let are_all = asked == 2
+        let are_all = residual == 2
             && feasible_bounds.is_some_and(|all| all.iter().all(|ends| told.contains(ends)));
         let last = match parts.pop_if(|_| are_all) {
             Some((_, body)) => body,
@@ -378,7 +381,8 @@ impl Nest<'_> {
             || at.hoisted_bounds.iter().enumerate().filter(|(_, (number, ..))| is_row(number));
         // The last entry was derived under the most conditions.
         let (place, (number, _, ends)) = rows().next_back().filter(|_| is_reduced)?;
-        let is_only = rows().all(|(_, row)| row.0 == *number) && self.runs != ExecutionModel::Gpu;
+        let is_only =
+            rows().all(|(_, row)| row.0 == *number) && self.processor != ExecutionModel::Gpu;
         let are_computed = ends.iter().all(|end| !matches!(end, Expr::Int { .. }));
         let rounds = self
             .domain
@@ -472,14 +476,14 @@ impl Nest<'_> {
         &mut self,
         number: usize,
         at: &mut LoopState,
-        what: Phase,
+        phase: Phase,
         is_innermost: bool,
     ) -> Result<Vec<Stmt>, PlanError> {
         let mut lets = Vec::new();
         for k in 0..self.accesses.len() {
             let Some(access) = self.accesses.get(k) else { continue };
             let (part, is_target) = (access.part, access.part == AccessUse::Target);
-            let is_used = match what {
+            let is_used = match phase {
                 Phase::Whole => true,
                 Phase::Update => part == AccessUse::Value,
                 Phase::Init => is_target && self.accumulates_into_output,
@@ -497,7 +501,7 @@ impl Nest<'_> {
                 now = add(now, self.lower(&access.steps.rest)?)?;
             }
             let is_plain = matches!(now, Expr::Name { .. } | Expr::Int { .. });
-            let is_last = is_innermost && what != Phase::Whole;
+            let is_last = is_innermost && phase != Phase::Whole;
             let ends_here = is_innermost && self.order.first_reduced == self.order.loops.len();
             if now != before && !is_plain && !is_last && !ends_here {
                 let name = self.namer.partial(&access.prefix.clone());

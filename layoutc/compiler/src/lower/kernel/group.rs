@@ -7,10 +7,10 @@ use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Storage, Update, Value
 use crate::loops::arith::product;
 use crate::loops::bounds::LoopBounds;
 use crate::loops::error::PlanError;
-use crate::loops::order::MOST_AT_ONCE;
+use crate::loops::order::MAX_REGISTER_TILE;
 use crate::lower::expr::{add, lower, multiply, range};
 use crate::lower::gpu_relayout::Items;
-use crate::lower::kernel::copy::{StagingCopy, Way, Which};
+use crate::lower::kernel::copy::{CopyDirection, StagingCopy, TileIteration};
 use crate::lower::kernel::grid::Grid;
 use crate::lower::kernel::nest::{LoopState, Nest, Phase};
 use crate::lower::kernel::value::condition;
@@ -90,13 +90,13 @@ impl Nest<'_> {
         let (reduced, items): (Vec<usize>, Vec<usize>) =
             inner.into_iter().partition(|number| self.domain.is_reduced(*number));
         let rounds = items.iter().map(|number| self.domain.trip_count(*number));
-        let rounds = rounds.product::<Option<i128>>().filter(|rounds| *rounds <= MOST_AT_ONCE);
+        let rounds = rounds.product::<Option<i128>>().filter(|rounds| *rounds <= MAX_REGISTER_TILE);
         let Some(rounds) = rounds.and_then(|rounds| i64::try_from(rounds).ok()) else {
             let at = self.statement.caches.first().map(|cache| &cache.at);
             let place = at.map_or(&self.statement.place, |at| &at.place).clone();
             return Err(PlanError::Choice {
                 message: format!(
-                    "the items of a work group share at most {MOST_AT_ONCE} rounds of the inner loops"
+                    "the items of a work group share at most {MAX_REGISTER_TILE} rounds of the inner loops"
                 ),
                 help: "tile the loops: `tile i j by=\"16 16\"`".into(),
                 place,
@@ -154,7 +154,7 @@ impl Nest<'_> {
         for k in &near {
             let is_read = self.staged.get(*k).is_some_and(|staged| !staged.is_written);
             if is_read || self.accumulates_into_output {
-                body.extend(self.copied_by_items(*k, Which::Own, Way::In)?);
+                body.extend(self.copied_by_items(*k, TileIteration::Own, CopyDirection::In)?);
                 is_copied = true;
             }
         }
@@ -211,7 +211,7 @@ impl Nest<'_> {
             body.push(Primitive::Barrier.into());
         }
         for k in &out {
-            body.extend(self.copied_by_items(*k, Which::Own, Way::Out)?);
+            body.extend(self.copied_by_items(*k, TileIteration::Own, CopyDirection::Out)?);
         }
         if !near.is_empty() {
             // The next iteration of the thread block overwrites the same tiles.
@@ -270,7 +270,7 @@ impl Nest<'_> {
         let mut body = lets;
         let mut first = Vec::new();
         for k in &doubles {
-            first.extend(self.copied_by_items(*k, Which::First, Way::In)?);
+            first.extend(self.copied_by_items(*k, TileIteration::First, CopyDirection::In)?);
         }
         if !first.is_empty() && !matches!(extent, Expr::Int { value: 1.. }) {
             let condition = Expr::compare(Compare::Lt, Expr::int(0), extent.clone());
@@ -281,14 +281,14 @@ impl Nest<'_> {
             all.push(Primitive::Barrier.into());
         }
         for k in &singles {
-            body.extend(self.copied_by_items(*k, Which::Own, Way::In)?);
+            body.extend(self.copied_by_items(*k, TileIteration::Own, CopyDirection::In)?);
         }
         if !singles.is_empty() {
             body.push(Primitive::Barrier.into());
         }
         let mut next = Vec::new();
         for k in &doubles {
-            next.extend(self.copied_by_items(*k, Which::Next, Way::In)?);
+            next.extend(self.copied_by_items(*k, TileIteration::Next, CopyDirection::In)?);
         }
         if !next.is_empty() {
             let later = add(self.named(number), Expr::int(1))?;
@@ -311,7 +311,7 @@ impl Nest<'_> {
     fn enter_halves(&self, number: usize, at: &mut LoopState) -> Result<(), PlanError> {
         for k in self.blocks_at(number) {
             let Some(staged) = self.staged.get(k) else { continue };
-            let half = self.half_of(k, Which::Own)?;
+            let half = self.half_of(k, TileIteration::Own)?;
             for (access, offset) in self.accesses.iter().zip(&mut at.offsets) {
                 if access.bound.name == staged.part.name {
                     *offset = add(half.clone(), offset.clone())?;
@@ -399,8 +399,8 @@ impl Nest<'_> {
     fn copied_by_items(
         &mut self,
         k: usize,
-        which: Which,
-        way: Way,
+        which: TileIteration,
+        way: CopyDirection,
     ) -> Result<Vec<Stmt>, PlanError> {
         let copied = self.copied(k, which)?;
         self.is_near(k, &copied)?;
@@ -408,8 +408,8 @@ impl Nest<'_> {
         if !copied.inside.is_empty() {
             let condition = condition(&copied.inside, &|var| self.scope(var))?;
             let otherwise = match way {
-                Way::In => vec![self.clear(k, &copied)?],
-                Way::Out => Vec::new(),
+                CopyDirection::In => vec![self.clear(k, &copied)?],
+                CopyDirection::Out => Vec::new(),
             };
             one = Stmt::If { condition, likely: false, body: vec![one], otherwise };
         }

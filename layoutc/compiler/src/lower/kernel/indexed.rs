@@ -36,7 +36,7 @@ pub(crate) struct Lowering<'a> {
     /// Bindings of the symbols.
     pub(crate) symbol: &'a Scope<'a>,
     pub(crate) compute: &'a KernelInstance,
-    pub(crate) runs: ExecutionModel,
+    pub(crate) processor: ExecutionModel,
 }
 
 impl Lowering<'_> {
@@ -44,7 +44,7 @@ impl Lowering<'_> {
     /// `value`.
     fn promised(&self, value: &TypedExpr) -> bool {
         let mut operands = (0..).zip(&self.compute.operands);
-        self.runs != ExecutionModel::Gpu
+        self.processor != ExecutionModel::Gpu
             && operands.any(|(k, one)| one.range.is_some() && value.uses(BufferRef::Operand(k)))
     }
 }

@@ -27,7 +27,7 @@ fn items(count: &Algebra, scope: &crate::lower::expr::Scope<'_>) -> Result<Items
 /// Kernel called `name` that writes the fill value to the whole target before the elements are written. `None` if there
 /// is no padding to fill, or if the target is an image, an intermediate tensor, or has elements of less than a byte.
 pub(crate) fn padding(
-    frame: &KernelPrologue<'_>,
+    prologue: &KernelPrologue<'_>,
     target: &KernelBuffer,
     naming: &Naming<'_>,
     name: &str,
@@ -38,8 +38,8 @@ pub(crate) fn padding(
     if !context.fills() || !is_plain {
         return Ok(None);
     }
-    let items = items(elements, &|var| symbol(&frame.symbols, var))?;
-    let mut namer = frame.namer.clone();
+    let items = items(elements, &|var| symbol(&prologue.symbols, var))?;
+    let mut namer = prologue.namer.clone();
     let [fill, slot] = ["fill", "slot"].map(|name| namer.name(name));
     let axes = vec![LaunchAxis { name: slot.clone(), extent: items.count.clone() }];
     let constant = fill_constant(&context, &fill)?;
@@ -50,7 +50,7 @@ pub(crate) fn padding(
         name: name.to_owned(),
         doc: vec!["Writes the fill value to every slot; runs before the next.".to_owned()],
         returns: Returns::Nothing,
-        params: frame.params.clone(),
+        params: prologue.params.clone(),
         body: vec![Stmt::Launch { axes }, constant, store],
     };
     let (range, function) = (vec![items], function);

@@ -1,6 +1,6 @@
 //! Kernels: loop nests over a kernel instance's tensors, in the physical order of the written tensor.
 //!
-//! Source: RFC 0039, "the loop order is rewritten along the new layout". A statement becomes one nest: loops over the
+//! Source: TVM RFC 0039, "the loop order is rewritten along the new layout". A statement becomes one nest: loops over the
 //! storage axes of its target, then the reduced ones. The accumulators of a register tile are a local array.
 
 pub(crate) mod buffers;
@@ -21,11 +21,10 @@ pub(crate) mod staging;
 pub(crate) mod value;
 
 use crate::ir::{Expr, LoopKind, Primitive, Stmt, Storage, Value};
-use crate::loops::ExecutionModel;
 use crate::loops::buffers::{KernelBuffer, bound};
 use crate::loops::error::PlanError;
 use crate::loops::scheduled_statement::ScheduledStatement;
-use crate::loops::writes_nothing;
+use crate::loops::{ExecutionModel, writes_nothing};
 use crate::lower::context::{Context, Naming};
 use crate::lower::expr::{Scope, lower};
 use crate::lower::gpu_relayout::Items;
@@ -47,7 +46,7 @@ pub(crate) fn statements(
     buffers: &[KernelBuffer],
     naming: &Naming<'_>,
     (scope, namer): (&Scope<'_>, &mut Namer<'_>),
-    runs: ExecutionModel,
+    processor: ExecutionModel,
 ) -> Result<Vec<Stmt>, PlanError> {
     let mut body = Vec::new();
     let mut filled: Vec<BufferRef> = Vec::new();
@@ -62,7 +61,7 @@ pub(crate) fn statements(
         filled.push(statement.target);
         let is_scheduled = !writes_nothing(statement) && statement.scatter.is_none();
         let planned = if is_scheduled {
-            Some(ScheduledStatement::new(compute, statement, buffers, runs)?)
+            Some(ScheduledStatement::new(compute, statement, buffers, processor)?)
         } else {
             None
         };
@@ -76,7 +75,7 @@ pub(crate) fn statements(
                 let mut namer = namer.clone();
                 group.bodies().for_each(|body| reserve(body, &mut namer));
                 let names = (scope, &mut namer);
-                let loops = loops(compute, statement, planned.clone(), buffers, names, runs)?;
+                let loops = loops(compute, statement, planned.clone(), buffers, names, processor)?;
                 if group.add(member, before.clone(), &loops) {
                     continue;
                 }
@@ -86,9 +85,9 @@ pub(crate) fn statements(
         shared.note(statement, member().as_ref(), obstacle);
         body.extend(group.take().into_iter().flat_map(|group| shared.close(group)));
         let nest = match &planned {
-            Some(planned) => nest(compute, statement, planned, buffers, (scope, namer), runs)?,
+            Some(planned) => nest(compute, statement, planned, buffers, (scope, namer), processor)?,
             None if statement.scatter.is_some() && !writes_nothing(statement) => {
-                scatter::on_cores(compute, statement, buffers, (scope, namer), runs)?
+                scatter::on_cores(compute, statement, buffers, (scope, namer), processor)?
             }
             None => Vec::new(),
         };
@@ -110,17 +109,17 @@ pub(crate) fn nest(
     planned: &ScheduledStatement,
     buffers: &[KernelBuffer],
     (scope, namer): (&Scope<'_>, &mut Namer<'_>),
-    runs: ExecutionModel,
+    processor: ExecutionModel,
 ) -> Result<Vec<Stmt>, PlanError> {
     let mut body = Vec::new();
     if planned.order.split_k.is_some() && !statement.accumulate {
         let first = reduction::init_statement(statement);
         let parallel = planned.parallel.iter().flat_map(with_wholes).collect();
         let compute = compute.with_schedule(LoopSchedule { parallel, ..Default::default() });
-        let planned = ScheduledStatement::new(&compute, &first, buffers, runs)?;
-        body.extend(loops(&compute, &first, planned, buffers, (scope, namer), runs)?);
+        let planned = ScheduledStatement::new(&compute, &first, buffers, processor)?;
+        body.extend(loops(&compute, &first, planned, buffers, (scope, namer), processor)?);
     }
-    body.extend(loops(compute, statement, planned.clone(), buffers, (scope, namer), runs)?);
+    body.extend(loops(compute, statement, planned.clone(), buffers, (scope, namer), processor)?);
     Ok(body)
 }
 
@@ -138,11 +137,11 @@ pub(crate) fn loops(
     planned: ScheduledStatement,
     buffers: &[KernelBuffer],
     (scope, namer): (&Scope<'_>, &mut Namer<'_>),
-    runs: ExecutionModel,
+    processor: ExecutionModel,
 ) -> Result<Vec<Stmt>, PlanError> {
     let parts = parts(compute, &planned.caches, namer);
     let nest =
-        Nest::new(compute, statement, (buffers, &parts), planned, scope, namer.clone(), runs)?;
+        Nest::new(compute, statement, (buffers, &parts), planned, scope, namer.clone(), processor)?;
     let written = nest.write()?;
     reserve(&written, namer);
     Ok(written)
@@ -177,21 +176,22 @@ pub(crate) fn reserve(body: &[Stmt], namer: &mut Namer<'_>) {
 pub(crate) fn by_items(
     compute: &KernelInstance,
     statement: &Statement,
-    frame: &KernelPrologue<'_>,
+    prologue: &KernelPrologue<'_>,
     scope: &Scope<'_>,
 ) -> Result<(Vec<Stmt>, Items, Option<i64>), PlanError> {
-    let mut namer = frame.namer.clone();
+    let mut namer = prologue.namer.clone();
     if writes_nothing(statement) {
         return Ok((Vec::new(), Items { count: Expr::int(0), may_be_none: true }, None));
     }
     if statement.scatter.is_some() {
         let names = (scope, &mut namer);
-        let (body, items) = scatter::on_items(compute, statement, &frame.buffers, names)?;
+        let (body, items) = scatter::on_items(compute, statement, &prologue.buffers, names)?;
         return Ok((body, items, None));
     }
-    let planned = ScheduledStatement::new(compute, statement, &frame.buffers, ExecutionModel::Gpu)?;
+    let planned =
+        ScheduledStatement::new(compute, statement, &prologue.buffers, ExecutionModel::Gpu)?;
     let parts = parts(compute, &planned.caches, &mut namer);
-    let bounds = (frame.buffers.as_slice(), parts.as_slice());
+    let bounds = (prologue.buffers.as_slice(), parts.as_slice());
     let nest = Nest::new(compute, statement, bounds, planned, scope, namer, ExecutionModel::Gpu)?;
     let group = nest.is_grouped.then_some(GPU.threads);
     let (body, items) = if nest.is_grouped { nest.write_group()? } else { nest.write_item()? };

@@ -77,7 +77,7 @@ pub(crate) struct Nest<'a> {
     /// Staging buffers of the statement.
     pub(crate) staged: Vec<StagingBuffer<'a>>,
     /// Executor of the outer loops: CPU threads, or GPU threads with one iteration each.
-    pub(crate) runs: ExecutionModel,
+    pub(crate) processor: ExecutionModel,
     /// True if the threads of a thread block share staging buffers.
     pub(crate) is_grouped: bool,
     /// Name of the accumulator: a variable, or the array of a register tile.
@@ -132,15 +132,17 @@ impl<'a> Nest<'a> {
         planned: ScheduledStatement,
         symbol: &'a Scope<'a>,
         mut namer: Namer<'a>,
-        runs: ExecutionModel,
+        processor: ExecutionModel,
     ) -> Result<Self, PlanError> {
         let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
         let ScheduledStatement { mut domain, order, caches, unroll, parallel } = planned;
         let is_image = target.image.is_some();
         let whole = |buffer| bound(buffers, compute, buffer);
         let sight = StatementReads::of(statement, &whole);
-        let is_grouped = runs == ExecutionModel::Gpu && caches.iter().any(|cache| cache.is_shared);
-        let staged = staged((statement, caches), (&whole, parts), (&mut domain, &order), runs)?;
+        let is_grouped =
+            processor == ExecutionModel::Gpu && caches.iter().any(|cache| cache.is_shared);
+        let staged =
+            staged((statement, caches), (&whole, parts), (&mut domain, &order), processor)?;
         let mut nest = Self {
             compute,
             statement,
@@ -159,7 +161,7 @@ impl<'a> Nest<'a> {
             unroll,
             parallel,
             domain,
-            runs,
+            processor,
             is_grouped,
             staged,
         };
@@ -304,11 +306,11 @@ impl<'a> Nest<'a> {
     pub(crate) fn innermost(
         &mut self,
         at: &LoopState,
-        what: Phase,
+        phase: Phase,
     ) -> Result<Vec<Stmt>, PlanError> {
         let statement = self.statement;
         let has_reduced = self.order.first_reduced < self.order.loops.len();
-        match what {
+        match phase {
             Phase::Whole if has_reduced => self.reduction(at),
             Phase::Whole => {
                 let (mut body, value) = self.update_value(at)?;
@@ -343,20 +345,21 @@ impl<'a> Nest<'a> {
     /// Emits init, the reduced loops (update) and the write-back; twice, for full and partial register tiles, if the
     /// tile has a guard.
     fn reduction(&mut self, at: &LoopState) -> Result<Vec<Stmt>, PlanError> {
-        let at_once: Vec<usize> = self.order.register_tile(&self.domain).collect();
+        let register_tile: Vec<usize> = self.order.register_tile(&self.domain).collect();
         let inside = self.order.loops.get(self.order.first_reduced..).unwrap_or_default().to_vec();
         let written = self.store_guards.clone();
-        if !at_once.is_empty() {
-            let all = &|nest: &mut Self, at: &LoopState| nest.emit_reduction(at, &at_once, &inside);
-            return self.specialize_full_tile(&at_once.clone(), at, &written, all);
+        if !register_tile.is_empty() {
+            let all =
+                &|nest: &mut Self, at: &LoopState| nest.emit_reduction(at, &register_tile, &inside);
+            return self.specialize_full_tile(&register_tile.clone(), at, &written, all);
         }
-        self.emit_reduction(at, &at_once, &inside)
+        self.emit_reduction(at, &register_tile, &inside)
     }
 
     fn emit_reduction(
         &mut self,
         at: &LoopState,
-        at_once: &[usize],
+        register_tile: &[usize],
         inside: &[usize],
     ) -> Result<Vec<Stmt>, PlanError> {
         let dtype = self.statement.accumulator.element();
@@ -365,10 +368,11 @@ impl<'a> Nest<'a> {
         let mut gathered = self.guards_of_update();
         gathered.extend(self.update_guards.iter().cloned());
         let mut body = Vec::new();
-        if at_once.is_empty() {
+        if register_tile.is_empty() {
             body.push(Stmt::Variable { name, dtype, value: self.first(at)? });
         } else {
-            let rounds = at_once.iter().map(|number| self.domain.trip_count(*number).unwrap_or(1));
+            let rounds =
+                register_tile.iter().map(|number| self.domain.trip_count(*number).unwrap_or(1));
             self.array_extents = rounds.collect();
             let elements = self.array_extents.iter().product::<i128>();
             let elements = i64::try_from(elements).unwrap_or(1);
@@ -376,7 +380,7 @@ impl<'a> Nest<'a> {
             // Init reads the target only if the reduction continues from it: only then are guards needed.
             let is_read = self.accumulates_into_output && self.order.partial_sums.is_none();
             let there = if is_read { written.as_slice() } else { &[] };
-            body.extend(self.emit_loops(at_once, at, Phase::Init, there)?);
+            body.extend(self.emit_loops(register_tile, at, Phase::Init, there)?);
         }
         body.extend(self.emit_loops(inside, at, Phase::Update, &gathered)?);
         if self.accesses.first().is_some_and(|target| target.bound.image.is_some()) {
@@ -386,7 +390,7 @@ impl<'a> Nest<'a> {
                 self.order.partial_sums.is_some_and(|lanes| lanes.number == *number)
             };
             let elements: Vec<usize> =
-                at_once.iter().copied().filter(|number| !is_lanes(number)).collect();
+                register_tile.iter().copied().filter(|number| !is_lanes(number)).collect();
             body.extend(self.write_back(&elements, at, &written)?);
         }
         Ok(body)
@@ -557,8 +561,9 @@ impl<'a> Nest<'a> {
         let found = bound(self.buffers, self.compute, gather.buffer).ok_or(PlanError::Scope)?;
         let place = self.with(at, named, None, &|here| {
             let number = |value: &TypedExpr| here.number(value);
-            let (index, symbol, compute, runs) = (here.index, self.symbol, self.compute, self.runs);
-            let lowering = Lowering { number: &number, index, symbol, compute, runs };
+            let (index, symbol, compute, processor) =
+                (here.index, self.symbol, self.compute, self.processor);
+            let lowering = Lowering { number: &number, index, symbol, compute, processor };
             named.place(found, &gather.index, &lowering)
         })?;
         Ok((element(found, &place.index, self.symbol)?, place.is_inside))

@@ -6,7 +6,7 @@ use layoutc_algebra::expr::{Expr as Algebra, ExprError};
 use layoutc_algebra::symbol::Axis;
 
 use crate::ir::{Expr, LoopKind, Stmt};
-use crate::loops::domain::{IterationDomain, digit};
+use crate::loops::domain::{IterationDomain, loop_index};
 use crate::loops::scheduled_statement::ScheduledStatement;
 use crate::model::Tensor;
 use crate::model::compute::{BufferRef, ComputeAt, ElementRead, Statement, TypedExpr};
@@ -87,7 +87,7 @@ impl<'a> Member<'a> {
 
 /// Iteration of a loop as an index: 0 for a loop of one iteration.
 fn iteration(domain: &IterationDomain, number: usize) -> Result<Algebra, ExprError> {
-    domain.facts.simplify(&digit(number)?)
+    domain.facts.simplify(&loop_index(number)?)
 }
 
 /// Reason for which a statement does not become part of a loop.

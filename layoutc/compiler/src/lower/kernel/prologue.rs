@@ -10,8 +10,7 @@ use crate::loops::error::PlanError;
 use crate::loops::range::Range;
 use crate::lower::context::{Context, Naming};
 use crate::lower::expr::Binding;
-use crate::lower::kernel::buffers::bind;
-use crate::lower::kernel::buffers::is_given;
+use crate::lower::kernel::buffers::{bind, is_given};
 use crate::lower::names::Namer;
 use crate::lower::relayout::builder::NO_OVERLAP;
 use crate::model::compute::KernelInstance;
@@ -37,7 +36,7 @@ impl<'a> KernelPrologue<'a> {
         compute: &KernelInstance,
         naming: &Naming<'_>,
         avoid: &'a dyn Fn(&str) -> bool,
-        runs: ExecutionModel,
+        processor: ExecutionModel,
     ) -> Result<Self, PlanError> {
         let mut namer = Namer::new(avoid);
         let (mut symbols, mut params) = (Vec::new(), Vec::new());
@@ -47,7 +46,7 @@ impl<'a> KernelPrologue<'a> {
             symbols.push(Binding { tree: Expr::name(&name), range });
             params.push(Param { name, ty: ParamType::Index });
         }
-        let (buffers, bound) = bind(manifest, compute, naming, &mut namer, runs)?;
+        let (buffers, bound) = bind(manifest, compute, naming, &mut namer, processor)?;
         params.extend(bound);
         let body = asserted(manifest, compute, naming, &symbols);
         Ok(Self { symbols, buffers, params, namer, body })

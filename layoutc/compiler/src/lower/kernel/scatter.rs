@@ -32,9 +32,9 @@ pub(crate) fn on_cores(
     statement: &Statement,
     buffers: &[KernelBuffer],
     (scope, namer): (&Scope<'_>, &mut Namer<'_>),
-    runs: ExecutionModel,
+    processor: ExecutionModel,
 ) -> Result<Vec<Stmt>, PlanError> {
-    let scatter = Scatter::new(compute, statement, buffers, (scope, namer), runs)?;
+    let scatter = Scatter::new(compute, statement, buffers, (scope, namer), processor)?;
     let all: Vec<usize> = (0..statement.axes.len()).collect();
     let inside = scatter.element(namer, &all)?;
     scatter.rounds(&all, inside)
@@ -111,7 +111,7 @@ struct Scatter<'a> {
     /// Variable names of the axes.
     names: Vec<String>,
     target: &'a KernelBuffer,
-    runs: ExecutionModel,
+    processor: ExecutionModel,
 }
 
 impl<'a> Scatter<'a> {
@@ -120,12 +120,12 @@ impl<'a> Scatter<'a> {
         statement: &'a Statement,
         buffers: &'a [KernelBuffer],
         (symbol, namer): (&'a Scope<'a>, &mut Namer<'_>),
-        runs: ExecutionModel,
+        processor: ExecutionModel,
     ) -> Result<Self, PlanError> {
         let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
-        if runs == ExecutionModel::Gpu
+        if processor == ExecutionModel::Gpu
             && let Some(error) =
-                at_once_in_a_byte(compute, target, (&compute.schedule.parallel, runs))
+                at_once_in_a_byte(compute, target, (&compute.schedule.parallel, processor))
         {
             return Err(error);
         }
@@ -140,7 +140,7 @@ impl<'a> Scatter<'a> {
             });
         }
         let names = statement.axes.iter().map(|axis| namer.name(&axis.name)).collect();
-        Ok(Self { compute, statement, buffers, symbol, names, target, runs })
+        Ok(Self { compute, statement, buffers, symbol, names, target, processor })
     }
 
     fn scope(&self, var: Var) -> Option<Binding> {
@@ -236,8 +236,8 @@ impl<'a> Scatter<'a> {
         self.with(named, &|here| {
             let number = |value: &_| here.number(value);
             let index = |expr: &Algebra| self.lower(expr);
-            let (symbol, compute, runs) = (self.symbol, self.compute, self.runs);
-            let lowering = Lowering { number: &number, index: &index, symbol, compute, runs };
+            let (symbol, compute, processor) = (self.symbol, self.compute, self.processor);
+            let lowering = Lowering { number: &number, index: &index, symbol, compute, processor };
             named.place(bound, indices, &lowering)
         })
     }

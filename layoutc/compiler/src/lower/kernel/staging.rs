@@ -44,7 +44,7 @@ pub(crate) fn staged<'a>(
     (statement, caches): (&Statement, Vec<TileCache>),
     (whole, parts): (&dyn Fn(BufferRef) -> Option<&'a KernelBuffer>, &'a [KernelBuffer]),
     (domain, order): (&mut IterationDomain, &Order),
-    runs: ExecutionModel,
+    processor: ExecutionModel,
 ) -> Result<Vec<StagingBuffer<'a>>, PlanError> {
     let mut all = Vec::new();
     for (cache, part) in caches.into_iter().zip(parts) {
@@ -62,9 +62,15 @@ pub(crate) fn staged<'a>(
             let help = "remove this directive".to_owned();
             return Err(PlanError::Choice { message, help, place: cache.at.place });
         }
-        all.push(StagingBuffer::new(statement, (cache, block), (whole, part), at, (domain, runs))?);
+        all.push(StagingBuffer::new(
+            statement,
+            (cache, block),
+            (whole, part),
+            at,
+            (domain, processor),
+        )?);
     }
-    fits(&all, runs)?;
+    fits(&all, processor)?;
     Ok(all)
 }
 
@@ -75,13 +81,13 @@ impl<'a> StagingBuffer<'a> {
         (cache, block): (TileCache, Block),
         (whole, part): (&'a KernelBuffer, &'a KernelBuffer),
         at: usize,
-        (domain, runs): (&mut IterationDomain, ExecutionModel),
+        (domain, processor): (&mut IterationDomain, ExecutionModel),
     ) -> Result<Self, ExprError> {
         let is_written = statement.target == cache.buffer;
         let axes = whole.tensor.layout.logical().iter().zip(&block.extents);
         let digits = axes.map(|(axis, extent)| domain.add_copy_loop(&axis.name, *extent));
         let digits = digits.collect::<Result<_, _>>()?;
-        let is_shared = runs == ExecutionModel::Gpu && cache.is_shared;
+        let is_shared = processor == ExecutionModel::Gpu && cache.is_shared;
         // A tile used outside the reduced loops is used once by a thread block.
         let has_halves = cache.is_double && is_shared && domain.is_reduced(at);
         let outside = outside(statement, &cache, whole.tensor.dtype);
@@ -134,9 +140,9 @@ fn outside(statement: &Statement, cache: &TileCache, dtype: Dtype) -> Option<Val
 }
 
 /// Error if the staging buffers exceed the shared memory of a GPU, or the limit for blocks on a CPU's stack.
-fn fits(staged: &[StagingBuffer<'_>], runs: ExecutionModel) -> Result<(), PlanError> {
+fn fits(staged: &[StagingBuffer<'_>], processor: ExecutionModel) -> Result<(), PlanError> {
     let Some(first) = staged.first() else { return Ok(()) };
-    let is_shared = runs == ExecutionModel::Gpu && first.cache.is_shared;
+    let is_shared = processor == ExecutionModel::Gpu && first.cache.is_shared;
     let (most, home) = if is_shared {
         (GPU.shared_bytes, "a work group shares")
     } else {
@@ -196,7 +202,7 @@ impl Nest<'_> {
             let (name, dtype) = (staged.part.name.clone(), staged.part.tensor.dtype);
             let elements = staged.elements().max(1);
             let (is_written, whole) = (staged.is_written, staged.whole.name.clone());
-            let storage = match self.runs {
+            let storage = match self.processor {
                 ExecutionModel::Cpu(_) => {
                     Storage::Restrict { memory: self.namer.name(&format!("{whole}_memory")) }
                 }

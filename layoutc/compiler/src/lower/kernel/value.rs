@@ -1,7 +1,6 @@
 //! Value of a statement as an IR expression: reads at their offsets, constants as bits, conversions by name.
 
-use layoutc_algebra::expr::Predicate;
-use layoutc_algebra::expr::{CompareOp, Expr as Algebra, ExprComparison};
+use layoutc_algebra::expr::{CompareOp, Expr as Algebra, ExprComparison, Predicate};
 
 use crate::base::cast::{Cast, CastMode};
 use crate::base::dtype::{Dtype, Scalar};

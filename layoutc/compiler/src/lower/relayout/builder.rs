@@ -1,7 +1,5 @@
 //! Builder of the function of a relayout: signature, names, loops.
 
-use crate::loops::relayout::digits::DigitRefinement;
-use crate::lower::relayout::statement::RelayoutStatement;
 use layoutc_algebra::expr::Var;
 use layoutc_algebra::symbol::Axis;
 
@@ -9,18 +7,16 @@ use crate::base::cast::Cast;
 use crate::base::dtype::Dtype;
 use crate::ir::{Expr, Function, LoopKind, Param, ParamType, Returns, Stmt, Value};
 use crate::loops::error::PlanError;
-use crate::loops::heuristics::parallelize;
-use crate::loops::heuristics::parallelize::{Cores, Loop};
-use crate::loops::relayout::plan::plan;
+use crate::loops::heuristics::parallelize::{self, Cores, Loop};
 use crate::loops::relayout::plan::{RelayoutOptions, RelayoutPlan};
 use crate::lower::context::Context;
 use crate::lower::expr::{Binding, lower};
 use crate::lower::index::symbol_params;
 use crate::lower::kernel::prologue::documented;
 use crate::lower::names::Namer;
-use crate::lower::relayout::nest;
-use crate::lower::relayout::nest::Buffer;
+use crate::lower::relayout::nest::{self, Buffer};
 use crate::lower::relayout::padding::fill_constant;
+use crate::lower::relayout::statement::RelayoutStatement;
 use crate::model::compute::KernelInstance;
 
 /// Requirement of every function that reads one buffer and writes another.
@@ -242,22 +238,9 @@ impl<'a> RelayoutBuilder<'a> {
         [(0, ends[0]), (1, ends[1])].map(|(which, end)| self.buffer(which, end.context()))
     }
 
-    /// Schedule of a statement: the decisions of the manifest, and the planner's for the rest. `digits` are the loops of
-    /// the statement's domain.
-    ///
-    /// # Errors
-    /// [`PlanError`] if a bound or stride exceeds 64 bits, or a decision of the manifest cannot be followed.
-    pub(crate) fn schedule(
-        &self,
-        statement: &RelayoutStatement<'_>,
-        digits: &DigitRefinement,
-    ) -> Result<RelayoutPlan, PlanError> {
-        let ranges = |var| statement.symbol(var).map(|binding| binding.range);
-        let element_bits = self.dtypes.map(|dtype| i128::from(dtype.element_bits()));
-        let (symbols, choices) = (statement.symbols(), statement.schedule);
-        let plan = plan(digits, symbols, &ranges, element_bits, self.options, choices)?;
-        // Primitives for tiles do not convert: a copy with a conversion copies single elements.
-        Ok(if self.cast.is_some() { plan.one_by_one() } else { plan })
+    /// Sizes of an element in source and destination, in bits.
+    pub(crate) fn element_bits(&self) -> [i128; 2] {
+        self.dtypes.map(|dtype| i128::from(dtype.element_bits()))
     }
 
     /// Loops of a scheduled statement.
@@ -272,7 +255,15 @@ impl<'a> RelayoutBuilder<'a> {
         let [from, to] = &self.buffers(statement);
         let symbol = |var| statement.symbol(var);
         let (cast, primitives) = (self.cast, self.options.primitives);
-        nest::write(plan, statement.symbols(), &symbol, &self.namer, [from, to], cast, primitives)
+        nest::lower_plan(
+            plan,
+            statement.symbols(),
+            &symbol,
+            &self.namer,
+            [from, to],
+            cast,
+            primitives,
+        )
     }
 
     /// Declares the fill constant of elements outside the domain before the loops, and returns its name as a value.
@@ -284,7 +275,7 @@ impl<'a> RelayoutBuilder<'a> {
     }
 
     /// Marks the most suitable of the nested loops as parallel, if all threads may be used.
-    pub(crate) fn share(&self, body: &mut [Stmt], loops: &[Loop], to: &Buffer) {
+    pub(crate) fn mark_parallel(&self, body: &mut [Stmt], loops: &[Loop], to: &Buffer) {
         let chosen = parallelize::choose(loops, to.element_bits);
         if let (Some(chosen), Cores::All) = (chosen, self.options.cores) {
             set_parallel(body, chosen);
@@ -326,7 +317,7 @@ fn set_parallel(body: &mut [Stmt], depth: usize) {
     }
 }
 
-pub(crate) fn over(
+pub(crate) fn loops_over(
     axes: &[Axis],
     names: Vec<String>,
     stmt: Stmt,

@@ -1,9 +1,6 @@
 //! Relayout of single elements, for layouts whose digits do not nest: loops with both offsets as expressions.
 
-use crate::lower::relayout::statement::RelayoutEnd;
-use crate::lower::relayout::statement::RelayoutStatement;
-use layoutc_algebra::expr::Predicate;
-use layoutc_algebra::expr::{Expr as Algebra, ExprError, Var};
+use layoutc_algebra::expr::{Expr as Algebra, ExprError, Predicate, Var};
 
 use crate::ir::{Expr, LoopKind, Stmt, Value};
 use crate::loops::access::AffineAccess;
@@ -12,10 +9,10 @@ use crate::loops::domain::IterationDomain;
 use crate::loops::error::PlanError;
 use crate::loops::heuristics::parallelize::Loop;
 use crate::loops::range::Range;
-use crate::lower::expr::Scope;
-use crate::lower::expr::{Binding, lower, lower_predicate, range};
+use crate::lower::expr::{Binding, Scope, lower, lower_predicate, range};
 use crate::lower::relayout::builder::{RelayoutBuilder, write};
 use crate::lower::relayout::nest::Buffer;
+use crate::lower::relayout::statement::{RelayoutEnd, RelayoutStatement};
 
 /// Index of an element in the source: `axes[k]` is the position in the target of the source's axis `k`.
 fn matched(domain: &IterationDomain, axes: &[usize]) -> Vec<Algebra> {
@@ -147,7 +144,7 @@ impl RelayoutBuilder<'_> {
             };
             all.push(Loop { is_disjoint, ..Loop::over(extent, symbols, &ranges) });
         }
-        self.share(body, &all, to);
+        self.mark_parallel(body, &all, to);
         Ok(())
     }
 }

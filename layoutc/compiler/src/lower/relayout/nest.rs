@@ -11,9 +11,7 @@ use crate::loops::arith::{fold, is_multiple};
 use crate::loops::error::PlanError;
 use crate::loops::heuristics::parallelize::elements_of_whole_bytes;
 use crate::loops::relayout::digits::{CommonDigit, DigitRefinement};
-use crate::loops::relayout::plan::Primitives;
-use crate::loops::relayout::plan::RelayoutPart;
-use crate::loops::relayout::plan::RelayoutPlan;
+use crate::loops::relayout::plan::{Primitives, RelayoutPart, RelayoutPlan};
 use crate::loops::relayout::schedule::{RelayoutLoop, RelayoutPrimitive};
 use crate::lower::expr::{Scope, add, literal, lower, multiply, range};
 use crate::lower::names::Namer;
@@ -44,8 +42,8 @@ impl Buffer {
 ///
 /// # Errors
 /// [`PlanError`] if a bound or stride exceeds 64 bits.
-pub(crate) fn write(
-    nest: &RelayoutPlan,
+pub(crate) fn lower_plan(
+    plan: &RelayoutPlan,
     symbols: &[Symbol],
     scope: &Scope<'_>,
     namer: &Namer<'_>,
@@ -53,14 +51,14 @@ pub(crate) fn write(
     cast: Option<Cast>,
     primitives: Primitives,
 ) -> Result<Vec<Stmt>, PlanError> {
-    let whole_bytes = lower(&nest.whole_bytes, scope)?;
-    let whole_bytes = match nest.stores {
+    let whole_bytes = lower(&plan.whole_bytes, scope)?;
+    let whole_bytes = match plan.stores {
         None => whole_bytes,
         Some(StorePolicy::Streaming) => Expr::int(-1),
         Some(StorePolicy::Cached) => whole_bytes.min(Expr::int(CPU.cached_bytes)),
     };
     let mut body = Vec::new();
-    for RelayoutPart { refinement, schedule, parallel } in &nest.parts {
+    for RelayoutPart { refinement, schedule, parallel } in &plan.parts {
         // Names are scoped to loops: each part may reuse them.
         let mut namer = namer.clone();
         let inner = schedule.inner;
@@ -69,7 +67,7 @@ pub(crate) fn write(
             if is_loop { namer.name(&digit.name) } else { String::new() }
         });
         let names = names.collect();
-        let mut lowering = NestLowering {
+        let mut lowering = PartLowering {
             refinement,
             symbols,
             scope,
@@ -98,18 +96,19 @@ fn kind(is_parallel: bool) -> LoopKind {
     if is_parallel { LoopKind::Parallel } else { LoopKind::Serial }
 }
 
-pub(crate) struct NestLowering<'w, 'n> {
+/// Lowering of one part of a relayout.
+pub(crate) struct PartLowering<'w, 'n> {
     refinement: &'w DigitRefinement,
     symbols: &'w [Symbol],
     scope: &'w Scope<'w>,
     namer: &'w mut Namer<'n>,
     /// Name of the loop variable of each digit; empty for digits without a loop.
     names: Vec<String>,
-    /// Open loops over blocks: digit, name of the block variable, block size.
+    /// Open loops over tiles: digit, name of the block variable, block size.
     blocks: Vec<(usize, String, i64)>,
     /// Bounds that were emitted ahead of their loop: digit, (first value, one past the last value).
     known: Vec<(usize, (Expr, Expr))>,
-    /// Kernel inside all loops.
+    /// Primitive inside all loops.
     inner: RelayoutPrimitive,
     /// Innermost loop around `inner`; `None` if there is no loop.
     innermost: Option<RelayoutLoop>,
@@ -125,7 +124,7 @@ pub(crate) struct NestLowering<'w, 'n> {
     to: &'w Buffer,
 }
 
-impl NestLowering<'_, '_> {
+impl PartLowering<'_, '_> {
     fn level(
         &mut self,
         levels: &[RelayoutLoop],
@@ -230,7 +229,7 @@ impl NestLowering<'_, '_> {
         if self.inner.digits().any(of_chain) {
             return Ok(Vec::new());
         }
-        let mut left = rest.iter().filter(|level| of_chain(level.of()));
+        let mut left = rest.iter().filter(|level| of_chain(level.digit()));
         let (Some(RelayoutLoop::Digit(k)), None) = (left.next(), left.next()) else {
             return Ok(Vec::new());
         };
@@ -298,7 +297,7 @@ impl NestLowering<'_, '_> {
         let of_chain = |other: usize| {
             self.refinement.digits.get(other).is_some_and(|other| other.chain == digit.chain)
         };
-        let last = !rest.iter().filter_map(RelayoutLoop::digit).any(of_chain)
+        let last = !rest.iter().filter_map(RelayoutLoop::single_value_digit).any(of_chain)
             && !self.inner.digits().any(|other| other != k && of_chain(other));
         if last && let Some(bounds) = self.refinement.chains.get(digit.chain) {
             if self.refinement.ends_early(digit.chain, bounds, self.symbols) {

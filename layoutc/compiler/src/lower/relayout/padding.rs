@@ -5,8 +5,7 @@ use layoutc_algebra::expr::Expr as Algebra;
 use crate::ir::{Expr, LoopKind, Primitive, Spelling, Stmt, Strided, Value};
 use crate::loops::arith::{is_multiple, typical};
 use crate::loops::error::PlanError;
-use crate::loops::heuristics::parallelize;
-use crate::loops::heuristics::parallelize::{Cores, Loop};
+use crate::loops::heuristics::parallelize::{self, Cores, Loop};
 use crate::loops::relayout::digits::DigitRefinement;
 use crate::loops::relayout::padding_regions::{PaddingRegion, are_worth, padding_regions};
 use crate::loops::relayout::plan::Primitives;
@@ -41,7 +40,7 @@ impl RelayoutBuilder<'_> {
         statement: &RelayoutStatement<'_>,
         refinement: Option<&DigitRefinement>,
     ) -> Result<Padding, PlanError> {
-        let RelayoutStatement { destination, padding: rest, .. } = *statement;
+        let RelayoutStatement { destination, padding: policy, .. } = *statement;
         let chosen = statement.schedule.fill.as_ref();
         let (context, elements) = (destination.context(), &destination.slots()?);
         let symbol = |var| context.symbol(var);
@@ -49,19 +48,19 @@ impl RelayoutBuilder<'_> {
         if elements.as_const() == Some(0) {
             return Ok(Padding::None);
         }
-        if let Some(chosen) = chosen.filter(|_| rest != PaddingPolicy::Fill) {
-            return Err(no_fill(context, chosen, rest));
+        if let Some(chosen) = chosen.filter(|_| policy != PaddingPolicy::Fill) {
+            return Err(no_fill(context, chosen, policy));
         }
-        let padding = match rest {
+        let padding = match policy {
             PaddingPolicy::Fill => Padding::First,
             PaddingPolicy::Kept => Padding::Kept,
             PaddingPolicy::Zero => Padding::None,
         };
-        if rest == PaddingPolicy::Fill {
+        if policy == PaddingPolicy::Fill {
             if let Some(padding_regions) =
                 self.padding_regions(context, elements, refinement, chosen)?
             {
-                self.fill_borders(context, &buffer, &padding_regions)?;
+                self.fill_padding_regions(context, &buffer, &padding_regions)?;
                 return Ok(Padding::Alone);
             }
             let bits = fill_bits(context)?;
@@ -83,7 +82,7 @@ impl RelayoutBuilder<'_> {
                 let to = lower(elements, &symbol)?;
                 self.fill_loop(context, buffer, to, cores)?;
             }
-        } else if rest == PaddingPolicy::Zero && destination.is_packed() {
+        } else if policy == PaddingPolicy::Zero && destination.is_packed() {
             let (several, _) = context.tensor.dtype.byte_group();
             if !is_multiple(elements, several.into(), context.layout.symbols()) {
                 let (whole, all) = whole_bytes(context, elements)?;
@@ -133,7 +132,7 @@ impl RelayoutBuilder<'_> {
     }
 
     /// Emits loops that fill only the padding regions.
-    fn fill_borders(
+    fn fill_padding_regions(
         &mut self,
         context: &Context<'_>,
         buffer: &str,
@@ -268,9 +267,9 @@ pub(crate) fn fill_constant(context: &Context<'_>, name: &str) -> Result<Stmt, P
 fn no_fill(
     context: &Context<'_>,
     chosen: &Spanned<FillStrategy>,
-    rest: PaddingPolicy,
+    policy: PaddingPolicy,
 ) -> PlanError {
-    let message = match rest {
+    let message = match policy {
         PaddingPolicy::Kept if context.tensor.owner.is_some() => {
             "the destination is a view: elements outside of it keep their values"
         }

@@ -14,7 +14,7 @@ use crate::loops::image::{self, Image};
 use crate::loops::relayout::address_map::{
     AddressMap, address_maps, dense_address_map, dense_strides, physical_address_map,
 };
-use crate::loops::relayout::digits::{DigitRefinement, common_refinement};
+use crate::loops::relayout::digits::{self, DigitRefinement};
 use crate::loops::renumbered;
 use crate::lower::context::Context;
 use crate::lower::expr::{Binding, lower_predicate};
@@ -218,7 +218,7 @@ impl<'a> RelayoutStatement<'a> {
     ///
     /// # Errors
     /// [`PlanError`] if a stride exceeds the integer range.
-    pub(crate) fn digits(&self) -> Result<Option<DigitRefinement>, PlanError> {
+    pub(crate) fn common_refinement(&self) -> Result<Option<DigitRefinement>, PlanError> {
         let layout = self.destination.context().layout;
         let maps = match (self.source, self.destination) {
             (RelayoutEnd::Layout(source), RelayoutEnd::Layout(_)) => {
@@ -230,7 +230,7 @@ impl<'a> RelayoutStatement<'a> {
             }
         };
         let Some((from, to)) = maps else { return Ok(None) };
-        Ok(common_refinement(&from, &to, layout.logical(), layout.symbols())?)
+        Ok(digits::common_refinement(&from, &to, layout.logical(), layout.symbols())?)
     }
 }
 

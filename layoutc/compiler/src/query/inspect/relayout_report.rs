@@ -106,17 +106,17 @@ impl RelayoutReport {
     /// JSON form of the report. Strides are in elements. The size of a block along a digit is in values of the digit.
     pub fn json(&self) -> Value {
         let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.relayout.symbols);
-        let nest = self.relayout.plan.as_ref();
-        let parts = nest.map(|nest| nest.parts.iter().map(|p| part_json(p, &text)).collect());
+        let plan = self.relayout.plan.as_ref();
+        let parts = plan.map(|plan| plan.parts.iter().map(|p| part_json(p, &text)).collect());
         let parts: Option<Vec<Value>> = parts;
         let schedule = self.schedule.as_ref().map(directives);
         json!({
             "name": self.relayout.function.name,
             "schedule": schedule,
-            "by": if nest.is_some() { "digits" } else { "elements" },
+            "by": if plan.is_some() { "digits" } else { "elements" },
             "parts": parts.unwrap_or_default(),
             "padding": self.padding(),
-            "stores": nest.map(|nest| self.stores(nest)),
+            "stores": plan.map(|plan| self.stores(plan)),
             "code": pseudo_code::lines(self.relayout.function.body.clone()),
         })
     }
@@ -136,17 +136,17 @@ impl RelayoutReport {
                     "one element at a time: the maps have no common digits".into(),
                 ));
             }
-            Some(nest) => {
-                for (k, part) in nest.parts.iter().enumerate() {
-                    if nest.parts.len() > 1 {
+            Some(plan) => {
+                for (k, part) in plan.parts.iter().enumerate() {
+                    if plan.parts.len() > 1 {
                         lines.push((
                             "part",
-                            format!("{} of {}", k.saturating_add(1), nest.parts.len()),
+                            format!("{} of {}", k.saturating_add(1), plan.parts.len()),
                         ));
                     }
                     lines.extend(self.part_lines(part));
                 }
-                lines.push(("stores", self.stores(nest).to_owned()));
+                lines.push(("stores", self.stores(plan).to_owned()));
             }
         }
         lines.push(("padding", self.padding().to_owned()));
@@ -173,10 +173,10 @@ impl RelayoutReport {
 
     /// Text on the stores of the relayout: `streaming`, `cached`, or the sizes of the destination above which they are
     /// streaming.
-    fn stores(&self, nest: &RelayoutPlan) -> &'static str {
+    fn stores(&self, plan: &RelayoutPlan) -> &'static str {
         let is_small =
-            nest.whole_bytes.as_const().is_some_and(|bytes| bytes <= CPU.stream_bytes.into());
-        match nest.stores {
+            plan.whole_bytes.as_const().is_some_and(|bytes| bytes <= CPU.stream_bytes.into());
+        match plan.stores {
             _ if !passes::streams(&self.relayout.function.body) => "cached",
             Some(StorePolicy::Streaming) => "streaming",
             Some(StorePolicy::Cached) => "cached",
@@ -199,7 +199,7 @@ impl RelayoutReport {
 }
 
 fn level_text(part: &RelayoutPart, level: &RelayoutLoop) -> String {
-    let name = cut_name(part, level.of());
+    let name = digit_name(part, level.digit());
     let cores = if part.parallel == Some(*level) { " (parallel)" } else { "" };
     match level {
         RelayoutLoop::Digit(_) => format!("{name}{cores}"),
@@ -209,7 +209,7 @@ fn level_text(part: &RelayoutPart, level: &RelayoutLoop) -> String {
 
 /// Description of the innermost kernel of one loop nest: single elements, a transpose tile, or runs.
 fn inside_text(part: &RelayoutPart) -> String {
-    let name = |k| cut_name(part, k);
+    let name = |k| digit_name(part, k);
     match part.schedule.inner {
         RelayoutPrimitive::Element => {
             "one element; a contiguous innermost loop is a single copy".to_owned()
@@ -230,7 +230,7 @@ fn inside_text(part: &RelayoutPart) -> String {
     }
 }
 
-fn cut_name(part: &RelayoutPart, k: usize) -> String {
+fn digit_name(part: &RelayoutPart, k: usize) -> String {
     part.refinement.digits.get(k).map_or(String::new(), |digit| digit.name.clone())
 }
 
@@ -249,20 +249,20 @@ fn part_json(part: &RelayoutPart, text: &dyn Fn(&Expr) -> String) -> Value {
             RelayoutLoop::Tiles { size, .. } => Some(*size),
         };
         let parallel = part.parallel == Some(*level);
-        json!({ "digit": cut_name(part, level.of()), "block": block, "parallel": parallel })
+        json!({ "digit": digit_name(part, level.digit()), "block": block, "parallel": parallel })
     };
     let inside = match part.schedule.inner {
         RelayoutPrimitive::Element => json!({ "kind": "elements" }),
         RelayoutPrimitive::Transpose { rows, columns, together, count, bytes } => json!({
             "kind": "blocks",
-            "rows": cut_name(part, rows),
-            "columns": cut_name(part, columns),
-            "together": together.map(|k| cut_name(part, k)),
-            "count": count.map(|k| cut_name(part, k)),
+            "rows": digit_name(part, rows),
+            "columns": digit_name(part, columns),
+            "together": together.map(|k| digit_name(part, k)),
+            "count": count.map(|k| digit_name(part, k)),
             "bytes": bytes,
         }),
         RelayoutPrimitive::Runs { run, count } => {
-            json!({ "kind": "runs", "run": cut_name(part, run), "count": cut_name(part, count) })
+            json!({ "kind": "runs", "run": digit_name(part, run), "count": digit_name(part, count) })
         }
     };
     let digits = part.refinement.digits.iter().filter(|digit| !digit.is_unit());

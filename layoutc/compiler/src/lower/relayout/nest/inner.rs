@@ -1,24 +1,21 @@
 //! Bounds and strides of the statement inside all loops that copies a tile.
 
-use layoutc_algebra::expr::BinOp;
-use layoutc_algebra::expr::Expr as Algebra;
+use layoutc_algebra::expr::{BinOp, Expr as Algebra};
 
 use crate::ir::{Blocks, Expr, Primitive, Stmt, Strided};
-use crate::loops::arith::fold;
-use crate::loops::arith::is_multiple;
+use crate::loops::arith::{fold, is_multiple};
 use crate::loops::error::PlanError;
 use crate::loops::relayout::digits::CommonDigit;
 use crate::loops::relayout::plan::Primitives;
 use crate::loops::relayout::schedule::RelayoutPrimitive;
 use crate::lower::expr::{add, literal, lower, multiply};
-use crate::lower::relayout::nest::Buffer;
-use crate::lower::relayout::nest::NestLowering;
+use crate::lower::relayout::nest::{Buffer, PartLowering};
 use crate::machine::CPU;
 
 /// First value of a digit, and number of its values.
 type Span = (Expr, Expr);
 
-impl NestLowering<'_, '_> {
+impl PartLowering<'_, '_> {
     /// Statements inside all loops, at the offsets `from` in the source and `to` in the destination, in elements.
     pub(crate) fn inner(&mut self, from: Expr, to: Expr) -> Result<Vec<Stmt>, PlanError> {
         match self.inner {
@@ -131,7 +128,9 @@ impl NestLowering<'_, '_> {
     /// Distance in the source between consecutive iterations of the innermost loop, in bytes; 0 without a loop.
     fn next_round(&self) -> Result<Expr, PlanError> {
         let Some(level) = self.innermost else { return Ok(Expr::int(0)) };
-        let Some(digit) = self.refinement.digits.get(level.of()) else { return Ok(Expr::int(0)) };
+        let Some(digit) = self.refinement.digits.get(level.digit()) else {
+            return Ok(Expr::int(0));
+        };
         let step = Algebra::constant(i128::from(level.step()));
         let stride = fold(BinOp::Mul, &digit.from_stride, &step)?;
         self.stride(self.from, &stride)

@@ -1,0 +1,103 @@
+//! The way of a kernel instance from its statements to its functions.
+
+use layoutc_algebra::expr::Var;
+use layoutc_algebra::symbol::Symbol;
+
+use crate::ir::{Expr, Function, Returns};
+use crate::loops::ExecutionModel;
+use crate::loops::buffers::bound;
+use crate::loops::error::PlanError;
+use crate::loops::relayout::plan::Primitives;
+use crate::lower::context::Naming;
+use crate::lower::expr::Binding;
+use crate::lower::gpu_relayout::Kernel;
+use crate::lower::kernel;
+use crate::lower::kernel::buffers::on_the_stack;
+use crate::lower::kernel::prologue::{
+    KernelPrologue, avoiding, documented, symbol, with_no_overlap,
+};
+use crate::machine::Registers;
+use crate::model::Manifest;
+use crate::model::compute::{BufferRef, KernelInstance};
+use crate::passes::{self, Ranges};
+
+/// Function of one kernel instance for CPUs with these vector registers.
+///
+/// # Errors
+/// [`PlanError`] if an integer does not fit 64 bits, an expression nests too deep, or the schedule cannot be followed.
+pub fn cpu_kernel(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+    naming: &Naming<'_>,
+    registers: Registers,
+) -> Result<Function, PlanError> {
+    let processor = ExecutionModel::Cpu(registers);
+    let avoid = avoiding(naming);
+    let KernelPrologue { symbols, buffers, params, mut namer, mut body } =
+        KernelPrologue::new(manifest, compute, naming, &avoid, processor)?;
+    let scope = |var: Var| symbol(&symbols, var);
+    for bound in buffers.iter().filter(|bound| bound.is_local && bound.iteration.is_none()) {
+        body.extend(on_the_stack(bound));
+    }
+    body.extend(kernel::statements(compute, &buffers, naming, (&scope, &mut namer), processor)?);
+    let doc = with_no_overlap(documented(compute));
+    let name = naming.tensor(&compute.name);
+    let mut function = Function { name, doc, returns: Returns::Nothing, params, body };
+    let ranges = ranges(compute, &symbols);
+    match naming.options.primitives {
+        Primitives::Runtime => {
+            passes::cpu_kernel(&mut function, &ranges, &mut |name| namer.name(name));
+        }
+        Primitives::None => passes::gpu_kernel(&mut function, &ranges),
+    }
+    Ok(function)
+}
+
+/// Kernels of one instance in launch order: one per statement, preceded by a fill kernel if the statement is the first
+/// to write a target with padding to fill, and does not accumulate. All kernels take the same parameters, which include
+/// the intermediate tensors.
+///
+/// # Errors
+/// As [`cpu_kernel`].
+pub fn gpu_kernels(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+    naming: &Naming<'_>,
+) -> Result<Vec<Kernel>, PlanError> {
+    let avoid = avoiding(naming);
+    let mut kernels = Vec::new();
+    let mut filled: Vec<BufferRef> = Vec::new();
+    let last = compute.statements.len();
+    for (number, statement) in (1_usize..).zip(&compute.statements) {
+        let name = naming.tensor(&compute.name);
+        let name = if number == last { name } else { format!("{name}_{number}") };
+        let prologue = KernelPrologue::new(manifest, compute, naming, &avoid, ExecutionModel::Gpu)?;
+        let scope = |var: Var| symbol(&prologue.symbols, var);
+        let Some(target) = bound(&prologue.buffers, compute, statement.target) else { continue };
+        if !filled.contains(&statement.target) && !statement.keeps() {
+            let fill = kernel::item::padding(&prologue, target, naming, &format!("{name}_fill"))?;
+            kernels.extend(fill);
+        }
+        filled.push(statement.target);
+        let (body, items, group) = kernel::by_items(compute, statement, &prologue, &scope)?;
+        let body = prologue.body.iter().cloned().chain(body).collect();
+        let mut doc = vec![statement.text.clone()];
+        if number == last {
+            doc = with_no_overlap(documented(compute));
+        }
+        let (returns, params) = (Returns::Nothing, prologue.params.clone());
+        let mut function = Function { name, doc, returns, params, body };
+        passes::gpu_kernel(&mut function, &ranges(compute, &prologue.symbols));
+        kernels.push(Kernel { function, range: vec![items], group, unaligned: None });
+    }
+    Ok(kernels)
+}
+
+/// Inclusive ranges of the kernel's symbols, by variable name.
+fn ranges(compute: &KernelInstance, symbols: &[Binding]) -> Ranges {
+    let range = |(symbol, binding): (&Symbol, &Binding)| match &binding.tree {
+        Expr::Name { name } => Some((name.clone(), [symbol.min, symbol.max])),
+        _ => None,
+    };
+    Ranges::new(compute.symbols.iter().zip(symbols).filter_map(range))
+}
