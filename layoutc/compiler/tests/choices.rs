@@ -244,6 +244,20 @@ fn printed_conversion_schedules_give_the_same_code() {
 }
 
 #[test]
+fn schedules_of_edited_conversions_are_printed_again() {
+    let tensors = "tensor first dtype=f32 { shape { n 8; m 8; c 4; w 16 } }\n\
+                   tensor second like=first { layout { order m n w c } }\n";
+    for block in ["block 2 8", "block 4 8", "block 4 2", "block 1 1"] {
+        let text = format!("{tensors}convert first to=second {{ inside elements; {block} }}\n");
+        let sources = MemorySources::of("a.kdl", text.as_str());
+        let checked = Compiler::new(&sources, &Config::default()).check(&["a.kdl".to_owned()]);
+        let printed = printed_schedule(&checked.manifests[0], "first").expect(&text);
+        let again = format!("{tensors}convert first to=second {{ {printed} }}\n");
+        assert_eq!(functions(&again), functions(&text), "{again}");
+    }
+}
+
+#[test]
 fn printed_schedules_of_random_conversions_give_the_same_code() {
     let mut random = layoutc_testing::random::Random::new(20_261_130);
     let mut pick = |below: u64| random.below(below);

@@ -49,6 +49,12 @@ impl Convert {
         let (from, to) = (TensorRef::Tensor(from), TensorRef::Tensor(to));
         Self { from, to, axes, cast: None, choices: ConvertSchedule::default(), place }
     }
+
+    /// Same relayout with other decisions of the manifest.
+    #[must_use]
+    pub(crate) fn with_schedule(&self, choices: ConvertSchedule) -> Self {
+        Self { choices, ..self.clone() }
+    }
 }
 
 impl ConvertSchedule {

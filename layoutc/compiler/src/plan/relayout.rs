@@ -118,9 +118,8 @@ pub fn convert_schedule(
     convert: &Convert,
     naming: &Naming<'_>,
 ) -> Result<Option<ConvertSchedule>, PlanError> {
-    let planned = |choices: ConvertSchedule| {
-        self::convert(manifest, &Convert { choices, ..convert.clone() }, naming)
-    };
+    let planned =
+        |choices: ConvertSchedule| self::convert(manifest, &convert.with_schedule(choices), naming);
     let Some(own) = planned(convert.choices.clone())? else { return Ok(None) };
     let Some(plan) = &own.plan else { return Ok(None) };
     let fill = match own.padding {
@@ -128,7 +127,8 @@ pub fn convert_schedule(
         Padding::First => Some(FillStrategy::WholeFirst),
         Padding::Alone => Some(FillStrategy::PaddingOnly),
     };
-    let candidates = directives::candidates(plan, fill, &convert.choices, &convert.place);
+    let candidates =
+        directives::candidates(plan, &own.symbols, fill, &convert.choices, &convert.place);
     let is_same = |choices: &ConvertSchedule| {
         let again = planned(choices.clone()).ok().flatten();
         again.is_some_and(|again| again.function == own.function)

@@ -1,21 +1,25 @@
 //! Directives of a `convert` that state a plan.
 
+use layoutc_algebra::symbol::Symbol;
+
 use crate::base::diagnostic::FileSpan;
 use crate::loops::relayout::plan::{RelayoutPart, RelayoutPlan};
-use crate::loops::relayout::schedule::{RelayoutLoop, RelayoutPrimitive};
+use crate::loops::relayout::schedule::{RelayoutLoop, RelayoutPrimitive, block};
 use crate::model::{ConvertSchedule, FillStrategy, InnerKernel, Spanned};
 
 /// Directives that may state a plan, the most complete first; the last has none for loops. `choices` are the manifest's.
 /// A directive holds for all parts: the caller plans again, and takes the first that gives the same plan.
 pub(crate) fn candidates(
     plan: &RelayoutPlan,
+    symbols: &[Symbol],
     fill: Option<FillStrategy>,
     choices: &ConvertSchedule,
     place: &FileSpan,
 ) -> Vec<ConvertSchedule> {
     let order: Vec<Spanned<String>> =
         order(plan).into_iter().map(|name| spanned(name, place)).collect();
-    let block = plan.parts.iter().find_map(tile).map(|sizes| spanned(sizes, place));
+    let block =
+        plan.parts.iter().find_map(|part| tile(part, symbols)).map(|sizes| spanned(sizes, place));
     let inside = plan.parts.first().map(kind);
     let inside = inside.filter(|kind| plan.parts.iter().all(|part| self::kind(part) == *kind));
     let inside = inside.map(|kind| spanned(kind, place));
@@ -66,28 +70,21 @@ fn order(plan: &RelayoutPlan) -> Vec<String> {
 }
 
 /// Rows and columns of the tiles of a part; the extent of a digit that is not tiled. `None` without tiles.
-fn tile(part: &RelayoutPart) -> Option<[i64; 2]> {
+fn tile(part: &RelayoutPart, symbols: &[Symbol]) -> Option<[i64; 2]> {
     let RelayoutPart { refinement, schedule, .. } = part;
-    let size = |digit: usize| {
+    let mut has_tiles = matches!(schedule.inner, RelayoutPrimitive::Transpose { .. });
+    let mut size = |digit: usize| {
         let tiles = schedule.levels.iter().find_map(|level| match level {
             RelayoutLoop::Tiles { digit: own, size } if *own == digit => Some(*size),
             _ => None,
         });
+        has_tiles |= tiles.is_some();
         let extent = || refinement.digits.get(digit)?.extent.as_const();
         tiles.or_else(|| i64::try_from(extent()?).ok())
     };
-    match schedule.inner {
-        RelayoutPrimitive::Transpose { rows, columns, .. } => Some([size(rows)?, size(columns)?]),
-        RelayoutPrimitive::Runs { .. } => None,
-        RelayoutPrimitive::Element => {
-            let mut tiled = schedule.levels.iter().filter_map(|level| match level {
-                RelayoutLoop::Tiles { size, .. } => Some(*size),
-                RelayoutLoop::Digit(_) => None,
-            });
-            let (outer, inner) = (tiled.next()?, tiled.next()?);
-            Some([inner, outer])
-        }
-    }
+    let [rows, columns] = block(refinement, symbols, schedule.inner)?;
+    let sizes = [size(rows)?, size(columns)?];
+    has_tiles.then_some(sizes)
 }
 
 fn kind(part: &RelayoutPart) -> InnerKernel {
