@@ -18,7 +18,7 @@ use crate::model::Spanned;
 type Body<'b, N> = &'b dyn Fn(&mut N, &LoopState) -> Result<Vec<Stmt>, PlanError>;
 
 impl Nest<'_> {
-    /// Emits loops over `rest`, outermost first, and the phase `what` inside. `conditions` guard the iterations: as
+    /// Emits loops over `rest`, outermost first, and the phase `phase` inside. `conditions` guard the iterations: as
     /// bounds of the loops where possible, else as conditions in the body.
     pub(crate) fn emit_loops(
         &mut self,
@@ -311,7 +311,7 @@ impl Nest<'_> {
         Ok(all)
     }
 
-    /// Emits the code of partial tiles, for which one of `asked` conditions does not hold. For rows with computed
+    /// Emits the code of partial tiles, for which one of `residual` conditions does not hold. For rows with computed
     /// bounds, the code is specialized for all rows but the last and for all rows but the first: with constant bounds,
     /// the innermost loops have no guards on rows. Specializations that cannot occur are omitted.
     fn specialize_boundary(
