@@ -142,7 +142,7 @@ fn lead(
 pub(crate) fn no_image(target: &KernelBuffer, place: &FileSpan) -> PlanError {
     PlanError::Choice {
         message: format!(
-            "`{}` is an image, written by texels: no block is copied near that",
+            "`{}` is an image, which is written by texels: no tile of it is cached",
             target.tensor.name
         ),
         help: "leave the cache out, or write a tensor in global memory".to_owned(),
@@ -166,7 +166,7 @@ pub(crate) fn at_once_in_a_byte(
     let name = &target.tensor.name;
     Some(PlanError::Choice {
         message: format!(
-            "elements of `{name}` share bytes, and rounds that run at once would write to one"
+            "elements of `{name}` share bytes, and parallel iterations would write the same byte"
         ),
         help: "write a tensor with elements of a byte or more, and convert it".into(),
         place: place.clone(),

@@ -81,11 +81,11 @@ pub(crate) fn lies_right(
     let multiple = |expr: &Algebra| is_multiple(expr, together, symbols);
     let Some(own) = digits.list.get(run) else { return false };
     let mut others = digits.list.iter().filter(|other| !std::ptr::eq(*other, own));
-    others.all(|other| ends.iter().all(|side| multiple(side.stride(other))))
+    others.all(|other| ends.iter().all(|end| multiple(end.stride(other))))
         && own.lead.checked_rem(together) == Some(0)
         && digits.end.iter().all(multiple)
         && [&own.extent, &own.room].into_iter().all(multiple)
-        && ends.iter().all(|side| multiple(side.constant(digits)))
+        && ends.iter().all(|end| multiple(end.constant(digits)))
 }
 
 /// True if each group of `together` values of digit `run` is all elements or all padding.

@@ -292,7 +292,7 @@ impl PartLowering<'_, '_> {
             low = Expr::name(&block);
             let end = add(low.clone(), Expr::int(size))?;
             let whole = is_multiple(&digit.extent, i128::from(size), self.symbols);
-            high = if whole { end } else { self.least(&mut before, digit, "end", end, high) };
+            high = if whole { end } else { self.named(&mut before, digit, "end", end.min(high)) };
         }
         let of_chain = |other: usize| {
             self.refinement.digits.get(other).is_some_and(|other| other.chain == digit.chain)
@@ -305,11 +305,12 @@ impl PartLowering<'_, '_> {
                 let end = self.edge(digit, &bounds.high)?;
                 // The most significant digit ends at `end`; a less significant one at its extent if that is smaller.
                 let sure = digit.weight == top && matches!(low, Expr::Int { .. });
-                high = if sure { end } else { self.least(&mut before, digit, "end", end, high) };
+                high =
+                    if sure { end } else { self.named(&mut before, digit, "end", end.min(high)) };
             }
             if bounds.starts_late() {
                 let start = self.edge(digit, &bounds.low)?;
-                low = self.most(&mut before, digit, "start", start, low);
+                low = self.named(&mut before, digit, "start", start.max(low));
             }
         }
         Ok((before, (low, high)))
@@ -348,32 +349,7 @@ impl PartLowering<'_, '_> {
         add(value, more)
     }
 
-    /// `min(a, b)`, declared in `before` unless it is a name or a constant.
-    fn least(
-        &mut self,
-        before: &mut Vec<Stmt>,
-        digit: &CommonDigit,
-        what: &str,
-        a: Expr,
-        b: Expr,
-    ) -> Expr {
-        let bound = a.min(b);
-        self.named(before, digit, what, bound)
-    }
-
-    /// `max(a, b)`, declared in `before` unless it is a name or a constant.
-    fn most(
-        &mut self,
-        before: &mut Vec<Stmt>,
-        digit: &CommonDigit,
-        what: &str,
-        a: Expr,
-        b: Expr,
-    ) -> Expr {
-        let bound = a.max(b);
-        self.named(before, digit, what, bound)
-    }
-
+    /// Bound of a loop, declared in `before` unless it is a name or a constant.
     fn named(
         &mut self,
         before: &mut Vec<Stmt>,
