@@ -102,25 +102,25 @@ fn block(code: &str) -> Option<(&str, Vec<&str>)> {
 /// Appends words with line breaks between them; `first` and `next` are the left margins of the first and the following
 /// lines.
 fn words(text: &str, [first, next]: [&str; 2], out: &mut String) {
-    let mut line = first.to_owned();
-    let mut is_empty = true;
+    out.push_str(first);
+    let (mut filled, mut is_empty) = (columns(first), true);
     for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let width = columns(word);
         // A comment line that ends with `\`, or with its trigraph, would join the next line.
-        let is_escape = line.ends_with('\\') || line.ends_with("??/");
-        let columns = columns(&line).saturating_add(columns(word)).saturating_add(1);
-        if !is_empty && columns > COLUMNS && !is_escape {
-            out.push_str(&line);
+        let is_escape = out.ends_with('\\') || out.ends_with("??/");
+        if !is_empty && filled.saturating_add(width) >= COLUMNS && !is_escape {
             out.push('\n');
-            next.clone_into(&mut line);
-            is_empty = true;
+            out.push_str(next);
+            (filled, is_empty) = (columns(next), true);
         }
         if !is_empty {
-            line.push(' ');
+            out.push(' ');
+            filled = filled.saturating_add(1);
         }
-        line.push_str(word);
+        out.push_str(word);
+        filled = filled.saturating_add(width);
         is_empty = false;
     }
-    out.push_str(&line);
     out.push('\n');
 }
 
@@ -133,27 +133,37 @@ fn statement(line: &str, [escape, last]: [&str; 2], out: &mut String) {
     let (mut rest, mut depth) = (code, 0_usize);
     loop {
         let width = COLUMNS.saturating_sub(margin).saturating_sub(escape.len());
-        let place = if columns(rest) > width { place(rest, depth, width) } else { None };
-        out.push_str(&" ".repeat(margin));
-        let Some((place, is_attribute)) = place else { break };
-        let (head, tail) = rest.split_at(place);
+        let next = if columns(rest) > width { line_break(rest, depth, width) } else { None };
+        out.extend(std::iter::repeat_n(' ', margin));
+        let Some(next) = next else { break };
+        let (head, tail) = rest.split_at(next.at);
         out.push_str(head.trim_end());
         out.push_str(escape);
         out.push('\n');
-        depth = Tokens::new(head).fold(depth, |depth, token| nested(depth, token.text));
+        depth = next.depth;
         rest = tail.trim_start();
-        if !is_attribute {
+        if !next.is_after_attribute {
             margin = continued;
         }
     }
     push_line(out, [rest, last]);
 }
 
-/// Byte offset of the best break at or before column `width`: the last one in the fewest brackets at the operator of
-/// lowest precedence; `None` without a possible break. `depth` is the number of brackets around the start of the code.
-/// The flag is true if the break follows the attribute that the code starts with.
-fn place(code: &str, mut depth: usize, width: usize) -> Option<(usize, bool)> {
-    let (mut best, mut beyond) = (None::<([usize; 2], usize)>, None);
+/// Position in code where the next line starts.
+#[derive(Clone, Copy)]
+struct LineBreak {
+    /// Byte offset of the first character of the next line, which may be a space.
+    at: usize,
+    /// Number of brackets around the position, as [`nested`] counts.
+    depth: usize,
+    /// True if the position follows the attribute that the code starts with.
+    is_after_attribute: bool,
+}
+
+/// Best break at or before column `width`: the last one in the fewest brackets at the operator of lowest precedence;
+/// `None` without a possible break. `depth` is the number of brackets around the start of the code.
+fn line_break(code: &str, mut depth: usize, width: usize) -> Option<LineBreak> {
+    let (mut best, mut beyond) = (None::<([usize; 2], LineBreak)>, None);
     for Token { at, text } in Tokens::new(code) {
         let end = at.saturating_add(text.len());
         let before = code.get(..at).unwrap_or_default();
@@ -163,10 +173,10 @@ fn place(code: &str, mut depth: usize, width: usize) -> Option<(usize, bool)> {
         depth = nested(depth, text);
         let is_attribute = text == ")" && depth == 0 && code.starts_with("__attribute__((");
         if is_attribute && after.starts_with(" static") && !before.contains(" static") {
-            return Some((end, true));
+            return Some(LineBreak { at: end, depth, is_after_attribute: true });
         }
         if text == ")" && depth == 0 && is_macro_head(before) && after.starts_with(' ') {
-            return Some((end, false));
+            return Some(LineBreak { at: end, depth, is_after_attribute: false });
         }
         let (binding, at) = match text {
             "," | ";" if after.starts_with(' ') => (0, end),
@@ -193,18 +203,18 @@ fn place(code: &str, mut depth: usize, width: usize) -> Option<(usize, bool)> {
             _ => continue,
         };
         let key = [level, binding];
-        let is_within = columns(code.get(..at).unwrap_or_default()) <= width;
+        let is_within = at <= width || columns(code.get(..at).unwrap_or_default()) <= width;
         if !is_within && best.is_some() {
             break;
         }
         let known = if is_within { &mut best } else { &mut beyond };
         let is_better = known.is_none_or(|(least, _)| key < least || is_within && key == least);
         if at > 0 && is_better {
-            *known = Some((key, at));
+            *known = Some((key, LineBreak { at, depth, is_after_attribute: false }));
         }
     }
     // An operand longer than a line is followed by the break.
-    best.or(beyond).map(|(_, at)| (at, false))
+    best.or(beyond).map(|(_, found)| found)
 }
 
 /// Number of brackets around the code after a token, from the number before the token. A subscript counts twice: a
@@ -231,7 +241,7 @@ fn comment_start(line: &str) -> Option<usize> {
 }
 
 fn columns(text: &str) -> usize {
-    text.chars().count()
+    if text.is_ascii() { text.len() } else { text.chars().count() }
 }
 
 /// Punctuation mark or literal in a line of code.
@@ -257,26 +267,19 @@ impl<'a> Iterator for Tokens<'a> {
     type Item = Token<'a>;
 
     fn next(&mut self) -> Option<Token<'a>> {
-        loop {
-            let at = self.at;
-            let rest = self.line.get(at..)?;
-            let first = rest.chars().next()?;
-            let length = match first {
-                '"' | '\'' => literal_length(rest, first),
-                '/' if rest.starts_with("/*") => {
-                    rest.find("*/").map_or(rest.len(), |end| end.saturating_add(2))
-                }
-                _ => {
-                    let two = ["//", "&&", "||", "+="];
-                    let is_two = two.iter().any(|sign| rest.starts_with(sign));
-                    if is_two { 2 } else { first.len_utf8() }
-                }
-            };
-            self.at = at.saturating_add(length);
-            if first.is_ascii_punctuation() && first != '_' {
-                return Some(Token { at, text: rest.get(..length)? });
-            }
-        }
+        let bytes = self.line.as_bytes().get(self.at..)?;
+        let is_mark = |byte: &u8| byte.is_ascii_punctuation() && *byte != b'_';
+        let at = self.at.saturating_add(bytes.iter().position(is_mark)?);
+        let rest = self.line.get(at..)?;
+        let length = match rest.as_bytes() {
+            [b'"', ..] => literal_length(rest, '"'),
+            [b'\'', ..] => literal_length(rest, '\''),
+            [b'/', b'*', ..] => rest.find("*/").map_or(rest.len(), |end| end.saturating_add(2)),
+            [b'/', b'/', ..] | [b'&', b'&', ..] | [b'|', b'|', ..] | [b'+', b'=', ..] => 2,
+            _ => 1,
+        };
+        self.at = at.saturating_add(length);
+        Some(Token { at, text: rest.get(..length)? })
     }
 }
 
