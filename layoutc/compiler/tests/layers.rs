@@ -168,7 +168,7 @@ const BUILDERS: &[&str] = &["check", "model"];
 /// True if code builds a structure by a literal: `Tensor {`, but not `struct Tensor {`, `-> Tensor {` or
 /// `Stmt::Tensor {`.
 fn has_literal(code: &str, name: &str) -> bool {
-    let others = ["::", "struct", "impl", "for", ">"];
+    let others = ["::", "struct", "impl", "for", ">", "-> &"];
     code.match_indices(&format!("{name} {{")).any(|(at, _)| {
         let before = code[..at].trim_end_matches(' ');
         !code[..at].ends_with(is_word) && !others.iter().any(|end| before.ends_with(end))
@@ -199,7 +199,7 @@ fn only_the_check_builds_models() {
     });
     assert_eq!(faults.collect::<Vec<_>>(), Vec::<String>::new());
     let code = "use crate::model::{Convert, Tensor, View};\nlet a = Tensor { layout, ..b };\nimpl View {\n\
-                fn f() -> Tensor {\nNumber::Convert { to }\nGraph { name }";
+                fn f() -> Tensor {\nfn g() -> &Tensor {\nNumber::Convert { to }\nGraph { name }";
     assert_eq!(built(code), BTreeSet::from(["Tensor"]));
 }
 

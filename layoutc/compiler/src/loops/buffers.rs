@@ -1,4 +1,4 @@
-//! Buffers of a kernel: its operands and intermediates, with their identifiers.
+//! Buffers of a kernel: its operands and intermediates, and the memory that holds them.
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::symbol::Axis;
@@ -6,23 +6,20 @@ use layoutc_algebra::symbol::Axis;
 use crate::loops::arith::{product, sum};
 use crate::loops::domain::IterationDomain;
 use crate::loops::error::PlanError;
+use crate::loops::image::Image;
 use crate::loops::relayout::address_map::dense_strides;
+use crate::loops::{ExecutionModel, image, renumbered};
 use crate::machine::CPU;
-use crate::model::Tensor;
-use crate::model::compute::{BufferRef, ComputeAt, KernelInstance};
+use crate::model::compute::{BufferRef, ComputeAt, KernelInstance, TileCache};
+use crate::model::{Manifest, Tensor};
 
 /// Buffer of a kernel.
 #[derive(Debug)]
 pub(crate) struct KernelBuffer {
     /// Tensor, with its symbols renumbered to the kernel's.
     pub(crate) tensor: Tensor,
-    /// Name of the parameter or array.
-    pub(crate) name: String,
-    /// Functions that load and store elements of less than a byte; `None` for larger elements.
-    pub(crate) load: Option<String>,
-    pub(crate) store: Option<String>,
-    /// Functions that read an element (`fetch`) and write a texel (`put`) of an image; `None` for other memory.
-    pub(crate) image: Option<[String; 2]>,
+    /// Image that holds the tensor; `None` for other memory.
+    pub(crate) image: Option<Image>,
     /// True for an intermediate tensor or a cache tile.
     pub(crate) is_local: bool,
     /// Buffer of an intermediate that is computed in each iteration of a loop; `None`: the buffer holds the tensor.
@@ -30,6 +27,41 @@ pub(crate) struct KernelBuffer {
 }
 
 impl KernelBuffer {
+    /// Buffers of a kernel, operands first, then intermediates.
+    ///
+    /// # Errors
+    /// [`PlanError`] if an expression grows too large, an intermediate has elements that share bytes, or the buffer of
+    /// an iteration has no constant size or exceeds `CPU.local_stack_bytes`.
+    pub(crate) fn all(
+        manifest: &Manifest,
+        compute: &KernelInstance,
+        processor: ExecutionModel,
+    ) -> Result<Vec<Self>, PlanError> {
+        let mut buffers = Vec::new();
+        for operand in &compute.operands {
+            let tensor = manifest.tensor(operand.tensor).ok_or(PlanError::Scope)?;
+            let tensor = renumbered(tensor, &compute.symbols)?;
+            let image = if processor == ExecutionModel::Gpu { image::of(&tensor)? } else { None };
+            buffers.push(Self { tensor, image, is_local: false, iteration: None });
+        }
+        for tensor in &compute.locals {
+            let tensor = renumbered(tensor, &compute.symbols)?;
+            // GPU kernels compute one statement each, and intermediates as a whole.
+            let own = compute.compute_at(&tensor.name).filter(|_| processor != ExecutionModel::Gpu);
+            let iteration = own.map(|own| IterationBuffer::new(&tensor, own)).transpose()?;
+            if shares_bytes(&tensor) {
+                return Err(local_in_bits(&tensor, compute));
+            }
+            buffers.push(Self { tensor, image: None, is_local: true, iteration });
+        }
+        Ok(buffers)
+    }
+
+    /// Buffer of a cache tile.
+    pub(crate) fn of_tile(tile: &TileCache) -> Self {
+        Self { tensor: tile.block.clone(), image: None, is_local: true, iteration: None }
+    }
+
     /// Offset of an element in the buffer, in elements, over the tensor's logical axes.
     pub(crate) fn offset(&self) -> &Algebra {
         self.iteration.as_ref().map_or(self.tensor.layout.offset(), |own| &own.offset)
@@ -93,12 +125,27 @@ impl IterationBuffer {
     }
 }
 
-/// Buffer of a reference; `None` if `buffers` has no such buffer.
-pub(crate) fn bound<'b>(
-    buffers: &'b [KernelBuffer],
+/// True if elements of the tensor are smaller than a byte.
+pub(crate) fn shares_bytes(tensor: &Tensor) -> bool {
+    tensor.dtype.element_bits() < 8
+}
+
+fn local_in_bits(tensor: &Tensor, compute: &KernelInstance) -> PlanError {
+    let (name, dtype) = (&tensor.name, tensor.dtype);
+    PlanError::Choice {
+        message: format!("`{name}` has elements of {dtype}, which share bytes"),
+        help: format!("give the intermediate elements of a byte or more: `local {name} dtype=i8`"),
+        place: compute.place.clone(),
+    }
+}
+
+/// Entry for a buffer of a kernel in `buffers`, which has one for each operand, then one for each intermediate; `None`
+/// if there is none.
+pub(crate) fn bound<'b, B>(
+    buffers: &'b [B],
     compute: &KernelInstance,
     buffer: BufferRef,
-) -> Option<&'b KernelBuffer> {
+) -> Option<&'b B> {
     match buffer {
         BufferRef::Operand(k) => buffers.get(k),
         BufferRef::Local(k) => buffers.get(compute.operands.len().checked_add(k)?),

@@ -19,6 +19,7 @@ pub(crate) mod range;
 pub(crate) mod reads;
 pub(crate) mod relayout;
 pub(crate) mod schedule_node;
+pub(crate) mod scheduled_kernel;
 pub(crate) mod scheduled_statement;
 
 use layoutc_algebra::symbol::Symbol;

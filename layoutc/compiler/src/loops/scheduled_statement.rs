@@ -1,7 +1,7 @@
 //! Loops of a statement in their order, and its staged blocks.
 
 use crate::base::diagnostic::FileSpan;
-use crate::loops::buffers::{KernelBuffer, bound};
+use crate::loops::buffers::{KernelBuffer, bound, shares_bytes};
 use crate::loops::digit_order::follow_digits;
 use crate::loops::domain::IterationDomain;
 use crate::loops::error::PlanError;
@@ -157,7 +157,9 @@ pub(crate) fn at_once_in_a_byte(
     target: &KernelBuffer,
     (parallel, processor): (&[Spanned<String>], ExecutionModel),
 ) -> Option<PlanError> {
-    target.store.as_ref()?;
+    if !shares_bytes(&target.tensor) {
+        return None;
+    }
     let place = match (parallel.first(), processor) {
         (Some(chosen), _) => &chosen.place,
         (None, ExecutionModel::Gpu) => &compute.place,

@@ -5,9 +5,10 @@ use layoutc_algebra::symbol::Symbol;
 
 use crate::ir::{Expr, Function, Returns};
 use crate::loops::ExecutionModel;
-use crate::loops::buffers::bound;
+use crate::loops::buffers::{KernelBuffer, bound};
 use crate::loops::error::PlanError;
 use crate::loops::relayout::plan::Primitives;
+use crate::loops::scheduled_kernel::StatementPlan;
 use crate::lower::context::Naming;
 use crate::lower::expr::Binding;
 use crate::lower::gpu_relayout::Kernel;
@@ -32,14 +33,17 @@ pub fn cpu_kernel(
     registers: Registers,
 ) -> Result<Function, PlanError> {
     let processor = ExecutionModel::Cpu(registers);
+    let buffers = KernelBuffer::all(manifest, compute, processor)?;
+    let plans = StatementPlan::all(compute, &buffers, processor)?;
     let avoid = avoiding(naming);
     let KernelPrologue { symbols, buffers, params, mut namer, mut body } =
-        KernelPrologue::new(manifest, compute, naming, &avoid, processor)?;
+        KernelPrologue::new(manifest, compute, buffers, naming, &avoid, processor)?;
     let scope = |var: Var| symbol(&symbols, var);
-    for bound in buffers.iter().filter(|bound| bound.is_local && bound.iteration.is_none()) {
-        body.extend(on_the_stack(bound));
-    }
-    body.extend(kernel::statements(compute, &buffers, naming, (&scope, &mut namer), processor)?);
+    let intermediates =
+        buffers.iter().filter(|own| own.buffer.is_local && own.buffer.iteration.is_none());
+    body.extend(intermediates.filter_map(on_the_stack));
+    let kernel = (compute, plans);
+    body.extend(kernel::statements(kernel, &buffers, naming, (&scope, &mut namer), processor)?);
     let doc = with_no_overlap(documented(compute));
     let name = naming.tensor(&compute.name);
     let mut function = Function { name, doc, returns: Returns::Nothing, params, body };
@@ -71,15 +75,18 @@ pub fn gpu_kernels(
     for (number, statement) in (1_usize..).zip(&compute.statements) {
         let name = naming.tensor(&compute.name);
         let name = if number == last { name } else { format!("{name}_{number}") };
-        let prologue = KernelPrologue::new(manifest, compute, naming, &avoid, ExecutionModel::Gpu)?;
+        let buffers = KernelBuffer::all(manifest, compute, ExecutionModel::Gpu)?;
+        let plan = StatementPlan::new(compute, statement, &buffers, ExecutionModel::Gpu)?;
+        let prologue =
+            KernelPrologue::new(manifest, compute, buffers, naming, &avoid, ExecutionModel::Gpu)?;
         let scope = |var: Var| symbol(&prologue.symbols, var);
-        let Some(target) = bound(&prologue.buffers, compute, statement.target) else { continue };
+        let target = bound(&prologue.buffers, compute, statement.target).ok_or(PlanError::Scope)?;
         if !filled.contains(&statement.target) && !statement.keeps() {
             let fill = kernel::item::padding(&prologue, target, naming, &format!("{name}_fill"))?;
             kernels.extend(fill);
         }
         filled.push(statement.target);
-        let (body, items, group) = kernel::by_items(compute, statement, &prologue, &scope)?;
+        let (body, items, group) = kernel::by_items(compute, (statement, plan), &prologue, &scope)?;
         let body = prologue.body.iter().cloned().chain(body).collect();
         let mut doc = vec![statement.text.clone()];
         if number == last {

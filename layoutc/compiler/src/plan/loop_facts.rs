@@ -3,9 +3,10 @@
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::symbol::Axis;
 
+use crate::loops::ExecutionModel;
+use crate::loops::buffers::KernelBuffer;
 use crate::loops::error::PlanError;
-use crate::loops::scheduled_statement::ScheduledStatement;
-use crate::loops::{ExecutionModel, writes_nothing};
+use crate::loops::scheduled_kernel::StatementPlan;
 use crate::lower::context::Naming;
 use crate::lower::kernel::buffers::parts;
 use crate::lower::kernel::nest::Nest;
@@ -44,18 +45,21 @@ pub fn kernel_loops(
     let (avoid, processor) = (avoiding(naming), ExecutionModel::Cpu(registers));
     let mut all = Vec::new();
     for statement in &compute.statements {
-        if writes_nothing(statement) {
-            all.push(Vec::new());
-            continue;
-        }
-        if statement.scatter.is_some() {
-            all.push(scatter_loops(statement));
-            continue;
-        }
-        let prologue = KernelPrologue::new(manifest, compute, naming, &avoid, processor)?;
+        let buffers = KernelBuffer::all(manifest, compute, processor)?;
+        let planned = match StatementPlan::new(compute, statement, &buffers, processor)? {
+            StatementPlan::Empty => {
+                all.push(Vec::new());
+                continue;
+            }
+            StatementPlan::Scatter => {
+                all.push(scatter_loops(statement));
+                continue;
+            }
+            StatementPlan::Loops { schedule, .. } => *schedule,
+        };
+        let prologue = KernelPrologue::new(manifest, compute, buffers, naming, &avoid, processor)?;
         let scope = |var: Var| symbol(&prologue.symbols, var);
         let mut namer = prologue.namer.clone();
-        let planned = ScheduledStatement::new(compute, statement, &prologue.buffers, processor)?;
         let parts = parts(compute, &planned.caches, &mut namer);
         let bounds = (prologue.buffers.as_slice(), parts.as_slice());
         let nest = Nest::new(compute, statement, bounds, planned, &scope, namer, processor)?;

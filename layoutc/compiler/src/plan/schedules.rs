@@ -2,13 +2,13 @@
 
 use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
+use crate::loops::ExecutionModel;
+use crate::loops::buffers::KernelBuffer;
 use crate::loops::error::PlanError;
 use crate::loops::heuristics::parallelize::Cores;
 use crate::loops::relayout::plan::{Primitives, RelayoutOptions};
-use crate::loops::scheduled_statement::ScheduledStatement;
-use crate::loops::{ExecutionModel, writes_nothing};
+use crate::loops::scheduled_kernel::StatementPlan;
 use crate::lower::context::Naming;
-use crate::lower::kernel::prologue::{KernelPrologue, avoiding};
 use crate::machine::{AVX512, Registers};
 use crate::model::Manifest;
 use crate::model::compute::{KernelInstance, Statement, StatementSchedule};
@@ -23,19 +23,15 @@ use crate::plan::{convert, cpu_kernel};
 pub fn statement_schedules(
     manifest: &Manifest,
     compute: &KernelInstance,
-    naming: &Naming<'_>,
     registers: Registers,
 ) -> Result<Vec<Option<StatementSchedule>>, PlanError> {
-    let (avoid, processor) = (avoiding(naming), ExecutionModel::Cpu(registers));
-    let prologue = KernelPrologue::new(manifest, compute, naming, &avoid, processor)?;
-    let schedule = |statement: &Statement| {
-        if writes_nothing(statement) || statement.scatter.is_some() {
-            return Ok(None);
-        }
-        let planned = ScheduledStatement::new(compute, statement, &prologue.buffers, processor)?;
-        Ok(Some(planned.schedule(&statement.place)).filter(|own| !own.loops.is_empty()))
+    let processor = ExecutionModel::Cpu(registers);
+    let buffers = KernelBuffer::all(manifest, compute, processor)?;
+    let plans = StatementPlan::all(compute, &buffers, processor)?;
+    let schedule = |(statement, plan): (&Statement, &StatementPlan)| {
+        Some(plan.schedule()?.schedule(&statement.place)).filter(|own| !own.loops.is_empty())
     };
-    compute.statements.iter().map(schedule).collect()
+    Ok(compute.statements.iter().zip(&plans).map(schedule).collect())
 }
 
 /// Errors for `convert` schedules and loops of intermediates that are not possible, and warnings for slow schedules of
@@ -58,5 +54,5 @@ pub(crate) fn schedule_diagnostics(manifest: &Manifest) -> Vec<Diagnostic> {
         }
         Some(error)
     });
-    convert_errors.chain(compute_at_errors).chain(slow_schedules(manifest, &naming)).collect()
+    convert_errors.chain(compute_at_errors).chain(slow_schedules(manifest)).collect()
 }

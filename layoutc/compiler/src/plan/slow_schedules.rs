@@ -3,13 +3,11 @@
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::loops::ExecutionModel;
-use crate::loops::buffers::bound;
+use crate::loops::buffers::{KernelBuffer, bound};
 use crate::loops::cost::cycles;
 use crate::loops::error::PlanError;
 use crate::loops::reads::StatementReads;
 use crate::loops::scheduled_statement::ScheduledStatement;
-use crate::lower::context::Naming;
-use crate::lower::kernel::prologue::{KernelPrologue, avoiding};
 use crate::machine::{AVX2, AVX512, CPU, Registers};
 use crate::model::Manifest;
 use crate::model::compute::{KernelInstance, LoopSchedule, Statement};
@@ -18,7 +16,7 @@ use crate::model::compute::{KernelInstance, LoopSchedule, Statement};
 type Cost = [i128; 2];
 
 /// Warnings about schedules that cost more than one and a half times the planner's own.
-pub(crate) fn slow_schedules(manifest: &Manifest, naming: &Naming<'_>) -> Vec<Diagnostic> {
+pub(crate) fn slow_schedules(manifest: &Manifest) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     for compute in &manifest.computes {
         let Some(auto) = compute.unscheduled().filter(|_| is_for_cores(manifest, compute)) else {
@@ -28,7 +26,7 @@ pub(crate) fn slow_schedules(manifest: &Manifest, naming: &Naming<'_>) -> Vec<Di
             compute.statements.iter().enumerate().filter(|(_, own)| is_long(manifest, compute, own))
         {
             let cost = |compute: &KernelInstance| match compute.statements.get(k) {
-                Some(statement) => cost(manifest, compute, statement, naming).ok().flatten(),
+                Some(statement) => cost(manifest, compute, statement).ok().flatten(),
                 None => None,
             };
             let Some((own, best)) = cost(compute).zip(cost(&auto)) else { continue };
@@ -165,9 +163,8 @@ fn cost(
     manifest: &Manifest,
     compute: &KernelInstance,
     statement: &Statement,
-    naming: &Naming<'_>,
 ) -> Result<Option<Cost>, PlanError> {
-    let with = |registers| cost_with(manifest, compute, statement, naming, registers);
+    let with = |registers| cost_with(manifest, compute, statement, registers);
     Ok(with(AVX512)?.zip(with(AVX2)?).map(<[i128; 2]>::from))
 }
 
@@ -177,14 +174,13 @@ fn cost_with(
     manifest: &Manifest,
     compute: &KernelInstance,
     statement: &Statement,
-    naming: &Naming<'_>,
     registers: Registers,
 ) -> Result<Option<i128>, PlanError> {
-    let (avoid, processor) = (avoiding(naming), ExecutionModel::Cpu(registers));
-    let prologue = KernelPrologue::new(manifest, compute, naming, &avoid, processor)?;
-    let whole = |buffer| bound(&prologue.buffers, compute, buffer);
+    let processor = ExecutionModel::Cpu(registers);
+    let buffers = KernelBuffer::all(manifest, compute, processor)?;
+    let whole = |buffer| bound(&buffers, compute, buffer);
     let sight = StatementReads::of(statement, &whole);
-    let planned = ScheduledStatement::new(compute, statement, &prologue.buffers, processor)?;
+    let planned = ScheduledStatement::new(compute, statement, &buffers, processor)?;
     let bits = statement.accumulator.element().element_bits();
     Ok(cycles(&planned, &sight, bits, registers)?)
 }

@@ -14,7 +14,7 @@ use crate::loops::relayout::address_map::dense_strides;
 use crate::lower::context::{Context, Naming};
 use crate::lower::expr::{Binding, add, lower, multiply};
 use crate::lower::index::dense_offset;
-use crate::lower::kernel::buffers::{is_given, on_the_stack};
+use crate::lower::kernel::buffers::{BufferBinding, is_given, on_the_stack};
 use crate::lower::kernel::indexed::{Lowering, Named, Place};
 use crate::lower::kernel::prologue::{KernelPrologue, avoiding, symbol};
 use crate::lower::kernel::reduction;
@@ -55,14 +55,16 @@ pub(crate) fn plain(
     };
     let is_stacked = has_params(&written) == has_params(&whole);
     let compute: &KernelInstance = if is_stacked { &written } else { &whole };
-    let frame =
-        KernelPrologue::new(manifest, compute, naming, &avoid, ExecutionModel::Cpu(AVX512))?;
+    let processor = ExecutionModel::Cpu(AVX512);
+    let buffers = KernelBuffer::all(manifest, compute, processor)?;
+    let frame = KernelPrologue::new(manifest, compute, buffers, naming, &avoid, processor)?;
     let KernelPrologue { symbols, buffers, mut params, mut namer, .. } = frame;
     let every = samples.then(|| namer.name("every"));
     let count = |name: &String| Param { name: name.clone(), ty: ParamType::Index };
     params.extend(every.iter().map(count));
     let scope = ReferenceBuilder { manifest, compute, naming, symbols, buffers, every };
-    let stacked = scope.buffers.iter().filter(|bound| bound.is_local).filter_map(on_the_stack);
+    let stacked =
+        scope.buffers.iter().filter(|bound| bound.buffer.is_local).filter_map(on_the_stack);
     let mut body: Vec<Stmt> = stacked.collect();
     for number in 0..compute.statements.len() {
         body.extend(scope.statement(number, namer.clone())?);
@@ -82,7 +84,7 @@ struct ReferenceBuilder<'a> {
     compute: &'a KernelInstance,
     naming: &'a Naming<'a>,
     symbols: Vec<Binding>,
-    buffers: Vec<KernelBuffer>,
+    buffers: Vec<BufferBinding>,
     every: Option<String>,
 }
 
@@ -189,7 +191,7 @@ impl ReferenceElement<'_> {
         Ok(body)
     }
 
-    fn bound(&self, buffer: BufferRef) -> Result<&KernelBuffer, PlanError> {
+    fn bound(&self, buffer: BufferRef) -> Result<&BufferBinding, PlanError> {
         bound(&self.of.buffers, self.of.compute, buffer).ok_or(PlanError::Scope)
     }
 
@@ -201,7 +203,7 @@ impl ReferenceElement<'_> {
             BufferRef::Operand(k) => compute.operands.get(k).ok_or(PlanError::Scope)?,
             BufferRef::Local(_) => {
                 let mut offset = Expr::int(0);
-                let strides = dense_strides(self.bound(buffer)?.tensor.layout.logical())?;
+                let strides = dense_strides(self.bound(buffer)?.tensor().layout.logical())?;
                 for (index, stride) in index.iter().zip(strides) {
                     offset = add(offset, multiply(index.clone(), self.lower(&stride)?)?)?;
                 }
@@ -230,7 +232,7 @@ impl ReferenceElement<'_> {
     }
 
     /// Target buffer, and the offset of the element in it.
-    fn target(&self, index: &[Expr]) -> Result<(&KernelBuffer, Expr), PlanError> {
+    fn target(&self, index: &[Expr]) -> Result<(&BufferBinding, Expr), PlanError> {
         let target = self.statement.target;
         Ok((self.bound(target)?, self.offset(target, index)?))
     }
@@ -238,7 +240,7 @@ impl ReferenceElement<'_> {
     /// The target's element before the statement, in the accumulator's type.
     fn held(&self, index: &[Expr]) -> Result<Value, PlanError> {
         let (target, offset) = self.target(index)?;
-        let ty = target.tensor.dtype.scalar.compute_type();
+        let ty = target.tensor().dtype.scalar.compute_type();
         let held =
             convert(load(target, offset), ty.element(), self.statement.accumulator.element());
         Ok(reduction::as_first(self.statement, held))
@@ -292,7 +294,7 @@ impl ReferenceElement<'_> {
 
     fn store(&self, value: Value, index: &[Expr]) -> Result<Stmt, PlanError> {
         let (target, index) = self.target(index)?;
-        let value = convert(value, self.statement.stored_type().element(), target.tensor.dtype);
+        let value = convert(value, self.statement.stored_type().element(), target.tensor().dtype);
         let (buffer, through) = (target.name.clone(), target.store.clone());
         Ok(Stmt::Store { buffer, index, value, through })
     }
@@ -339,7 +341,7 @@ impl ReferenceElement<'_> {
     ) -> Result<T, PlanError> {
         let read = |read: &ElementRead| {
             let found = self.bound(read.buffer)?;
-            let axes = found.tensor.layout.logical();
+            let axes = found.tensor().layout.logical();
             let extents: Vec<Algebra> = axes.iter().map(|axis| axis.extent.clone()).collect();
             let index = read.index.iter().map(|index| self.lower(index));
             let index = index.collect::<Result<Vec<_>, PlanError>>()?;

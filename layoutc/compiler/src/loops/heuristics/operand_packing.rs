@@ -10,7 +10,7 @@ use layoutc_algebra::symbol::Axis;
 use crate::env::NoCache;
 use crate::env::executor::RayonExecutor;
 use crate::loops::access::AffineAccess;
-use crate::loops::buffers::KernelBuffer;
+use crate::loops::buffers::{KernelBuffer, shares_bytes};
 use crate::loops::domain::IterationDomain;
 use crate::loops::error::PlanError;
 use crate::loops::footprint::Block;
@@ -63,7 +63,8 @@ pub(crate) fn planned<'a>(
     };
     let Some(candidate) = candidate else { return Ok(None) };
     let Some(bound) = whole(candidate.read.buffer) else { return Ok(None) };
-    let is_plain = bound.image.is_none() && bound.load.is_none() && bound.iteration.is_none();
+    let is_plain =
+        bound.image.is_none() && !shares_bytes(&bound.tensor) && bound.iteration.is_none();
     let same_buffer = sight.reads.iter().filter(|(read, _)| read.buffer == candidate.read.buffer);
     if !is_plain || same_buffer.count() != 1 || statement.target == candidate.read.buffer {
         return Ok(None);

@@ -1,62 +1,80 @@
-//! Buffers of a kernel: its operands and intermediates, with their names, parameters and memory.
+//! Identifiers of a kernel's buffers, and their parameters and declarations.
 
 use crate::ir::{Param, ParamType, Stmt, Storage};
-use crate::loops::buffers::{IterationBuffer, KernelBuffer};
+use crate::loops::ExecutionModel;
+use crate::loops::buffers::{KernelBuffer, shares_bytes};
 use crate::loops::error::PlanError;
-use crate::loops::{ExecutionModel, image, renumbered};
 use crate::lower::context::Naming;
 use crate::lower::names::Namer;
 use crate::machine::CPU;
+use crate::model::Tensor;
 use crate::model::compute::{BufferRef, KernelInstance, TileCache};
-use crate::model::{Manifest, Tensor};
 
-/// Buffers of a kernel, operands first, then intermediates, and the parameters for these buffers.
+/// Buffer of a kernel with its identifiers.
+#[derive(Debug)]
+pub(crate) struct BufferBinding {
+    pub(crate) buffer: KernelBuffer,
+    /// Name of the parameter or array.
+    pub(crate) name: String,
+    /// Functions that load and store elements of less than a byte; `None` for larger elements.
+    pub(crate) load: Option<String>,
+    pub(crate) store: Option<String>,
+    /// Functions that read an element (`fetch`) and write a texel (`put`) of an image; `None` for other memory.
+    pub(crate) texels: Option<[String; 2]>,
+}
+
+impl BufferBinding {
+    fn new(buffer: KernelBuffer, name: String) -> Self {
+        Self { buffer, name, load: None, store: None, texels: None }
+    }
+
+    /// Tensor in the buffer, with its symbols renumbered to the kernel's.
+    pub(crate) fn tensor(&self) -> &Tensor {
+        &self.buffer.tensor
+    }
+}
+
+/// Names the buffers of a kernel, which are in the order of [`KernelBuffer::all`]. Returns them with the parameters for
+/// these buffers.
+///
+/// # Errors
+/// [`PlanError::Scope`] if the number of buffers is not that of the kernel.
 pub(crate) fn bind(
-    manifest: &Manifest,
     compute: &KernelInstance,
+    buffers: Vec<KernelBuffer>,
     naming: &Naming<'_>,
     namer: &mut Namer<'_>,
     processor: ExecutionModel,
-) -> Result<(Vec<KernelBuffer>, Vec<Param>), PlanError> {
-    let (mut buffers, mut params) = (Vec::new(), Vec::new());
+) -> Result<(Vec<BufferBinding>, Vec<Param>), PlanError> {
+    let (mut bindings, mut params) = (Vec::new(), Vec::new());
+    let mut buffers = buffers.into_iter();
     for operand in &compute.operands {
-        let Some(tensor) = manifest.tensor(operand.tensor) else { continue };
+        let buffer = buffers.next().ok_or(PlanError::Scope)?;
+        let (tensor, dtype) = (&buffer.tensor, buffer.tensor.dtype);
         let owner = tensor.owner.as_ref().map_or(&tensor.name, |owner| &owner.name);
-        let tensor = renumbered(tensor, &compute.symbols)?;
         let name = namer.name(&operand.name);
-        let image = if processor == ExecutionModel::Gpu { image::of(&tensor)? } else { None };
-        let ty = match (&image, operand.is_written) {
-            (Some(image), true) => ParamType::OutputImage(tensor.dtype, image.rank),
-            (Some(image), false) => ParamType::InputImage(tensor.dtype, image.rank),
-            (None, true) => ParamType::Output(tensor.dtype),
-            (None, false) => ParamType::Input(tensor.dtype),
+        let ty = match (&buffer.image, operand.is_written) {
+            (Some(image), true) => ParamType::OutputImage(dtype, image.rank),
+            (Some(image), false) => ParamType::InputImage(dtype, image.rank),
+            (None, true) => ParamType::Output(dtype),
+            (None, false) => ParamType::Input(dtype),
         };
         params.push(Param { name: name.clone(), ty });
-        let image = image.map(|_| ["fetch", "put"].map(|what| naming.member(&tensor.name, what)));
-        let is_packed = tensor.dtype.element_bits() < 8;
+        let texels = ["fetch", "put"].map(|what| naming.member(&tensor.name, what));
+        let texels = Some(texels).filter(|_| buffer.image.is_some());
         let [load, store] =
-            ["load", "store"].map(|what| is_packed.then(|| naming.member(owner, what)));
-        let (is_local, iteration) = (false, None);
-        buffers.push(KernelBuffer { tensor, name, load, store, image, is_local, iteration });
+            ["load", "store"].map(|what| shares_bytes(tensor).then(|| naming.member(owner, what)));
+        bindings.push(BufferBinding { buffer, name, load, store, texels });
     }
-    for tensor in &compute.locals {
-        let tensor = renumbered(tensor, &compute.symbols)?;
+    for buffer in buffers {
+        let tensor = &buffer.tensor;
         let name = namer.name(&tensor.name);
-        // GPU kernels compute one statement each, and intermediates as a whole.
-        let own = compute.compute_at(&tensor.name).filter(|_| processor != ExecutionModel::Gpu);
-        let iteration = own.map(|own| IterationBuffer::new(&tensor, own)).transpose()?;
-        let is_param = processor == ExecutionModel::Gpu || is_given(compute, &tensor);
-        if tensor.dtype.element_bits() < 8 {
-            return Err(shares_bytes(&tensor, compute));
+        if processor == ExecutionModel::Gpu || is_given(compute, tensor) {
+            params.push(Param { name: name.clone(), ty: ParamType::Output(tensor.dtype) });
         }
-        if is_param {
-            let ty = ParamType::Output(tensor.dtype);
-            params.push(Param { name: name.clone(), ty });
-        }
-        let (load, store, image) = (None, None, None);
-        buffers.push(KernelBuffer { tensor, name, load, store, image, is_local: true, iteration });
+        bindings.push(BufferBinding::new(buffer, name));
     }
-    Ok((buffers, params))
+    Ok((bindings, params))
 }
 
 /// Buffers of the cached tiles of a statement, each called `<name>_block`.
@@ -64,16 +82,14 @@ pub(crate) fn parts(
     compute: &KernelInstance,
     caches: &[TileCache],
     namer: &mut Namer<'_>,
-) -> Vec<KernelBuffer> {
+) -> Vec<BufferBinding> {
     let part = |cache: &TileCache| {
         let called = match cache.buffer {
             BufferRef::Operand(k) => compute.operands.get(k).map(|operand| &operand.name),
             BufferRef::Local(k) => compute.locals.get(k).map(|local| &local.name),
         };
         let name = namer.name(&format!("{}_block", called.map_or("", String::as_str)));
-        let (load, store, image) = (None, None, None);
-        let (tensor, is_local, iteration) = (cache.block.clone(), true, None);
-        KernelBuffer { tensor, name, load, store, image, is_local, iteration }
+        BufferBinding::new(KernelBuffer::of_tile(cache), name)
     };
     caches.iter().map(part).collect()
 }
@@ -91,17 +107,9 @@ fn stack_elements(tensor: &Tensor) -> Option<i64> {
     i64::try_from(elements).ok().filter(|_| bytes <= CPU.local_stack_bytes)
 }
 
-pub(crate) fn on_the_stack(bound: &KernelBuffer) -> Option<Stmt> {
-    let elements = stack_elements(&bound.tensor)?.max(1);
-    let (name, dtype) = (bound.name.clone(), bound.tensor.dtype);
+/// Declaration of an intermediate tensor on the stack; `None` if the caller allocates it.
+pub(crate) fn on_the_stack(bound: &BufferBinding) -> Option<Stmt> {
+    let elements = stack_elements(bound.tensor())?.max(1);
+    let (name, dtype) = (bound.name.clone(), bound.tensor().dtype);
     Some(Stmt::Allocate { name, dtype, elements, storage: Storage::Private })
-}
-
-fn shares_bytes(tensor: &Tensor, compute: &KernelInstance) -> PlanError {
-    let (name, dtype) = (&tensor.name, tensor.dtype);
-    PlanError::Choice {
-        message: format!("`{name}` has elements of {dtype}, which share bytes"),
-        help: format!("give the intermediate elements of a byte or more: `local {name} dtype=i8`"),
-        place: compute.place.clone(),
-    }
 }

@@ -66,17 +66,17 @@ impl Nest<'_> {
     ) -> Result<StagingCopy, PlanError> {
         let (index, inside) = self.index_there(k, which)?;
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
-        let layout = &staged.whole.tensor.layout;
+        let layout = &staged.whole.tensor().layout;
         let steps = AffineAccess::of(&self.domain.at(layout.offset(), &index)?, &self.domain)?;
         let mut place = Vec::new();
-        if staged.whole.image.is_some() {
+        if staged.whole.texels.is_some() {
             for expr in layout.physical_map() {
                 place.push(self.domain.at(expr, &index)?);
             }
         }
         let own = staged.digits.iter().map(|number| self.element(*number));
         let own = own.collect::<Result<Vec<_>, _>>()?;
-        let part = self.domain.at(staged.part.tensor.layout.offset(), &own)?;
+        let part = self.domain.at(staged.part.tensor().layout.offset(), &own)?;
         let (loops, reach) = self.loops_of_copy(k, &steps)?;
         self.name_loops(&loops);
         let (before, whole) = self.offset_there(k, &steps, &loops)?;
@@ -96,7 +96,7 @@ impl Nest<'_> {
             TileIteration::Next => sum(&loop_index(staged.at)?, &Algebra::constant(1))?,
         };
         let (mut index, mut inside) = (Vec::new(), Vec::new());
-        let axes = staged.whole.tensor.layout.logical().iter();
+        let axes = staged.whole.tensor().layout.logical().iter();
         for ((begin, number), axis) in staged.block.begin.iter().zip(&staged.digits).zip(axes) {
             let there = sum(begin, &self.element(*number)?)?;
             let here = there.substitute(&|other| (other == own).then(|| round.clone()))?;
@@ -132,7 +132,7 @@ impl Nest<'_> {
             Some(stride(*number)?.saturating_abs().saturating_mul(*rounds))
         };
         let reach = loops.iter().map(far).sum::<Option<i128>>();
-        let elements = staged.whole.tensor.layout.physical_elements();
+        let elements = staged.whole.tensor().layout.physical_elements();
         Ok((loops, reach.or_else(|| elements.as_const())))
     }
 
@@ -175,7 +175,7 @@ impl Nest<'_> {
         }
         let mut base = self.lower(&self.domain.facts.simplify(&base)?)?;
         let mut before = Vec::new();
-        if whole.image.is_none() && !matches!(base, Expr::Int { .. } | Expr::Name { .. }) {
+        if whole.texels.is_none() && !matches!(base, Expr::Int { .. } | Expr::Name { .. }) {
             let name = self.namer.partial(&partial(&whole.name));
             before.push(Stmt::Let { name: name.clone(), value: base });
             base = Expr::name(&name);
@@ -217,7 +217,7 @@ impl Nest<'_> {
         let whole = (staged.whole.name.clone(), copied.whole.clone());
         let part = (staged.part.name.clone(), copied.part.clone());
         let load = |(buffer, index)| Value::Load { buffer, index, through: None };
-        let ((buffer, index), value) = match (way, &staged.whole.image) {
+        let ((buffer, index), value) = match (way, &staged.whole.texels) {
             (CopyDirection::Out, _) => (whole, load(part)),
             (CopyDirection::In, None) => (part, load(whole)),
             (CopyDirection::In, Some([fetch, _])) => {
@@ -233,7 +233,7 @@ impl Nest<'_> {
     /// value.
     pub(crate) fn clear(&self, k: usize, copied: &StagingCopy) -> Result<Stmt, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
-        let dtype = staged.part.tensor.dtype;
+        let dtype = staged.part.tensor().dtype;
         let ty = dtype.scalar.compute_type();
         let zero = || convert(reduction::identity(Reduction::Sum, ty), ty.element(), dtype);
         let value = staged.outside.clone().unwrap_or_else(zero);
@@ -258,7 +258,7 @@ impl Nest<'_> {
     fn cleared(&self, k: usize, copied: &StagingCopy) -> Result<Stmt, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         if staged.outside.is_none() && self.processor != ExecutionModel::Gpu {
-            let bits = i64::from(staged.part.tensor.dtype.element_bits());
+            let bits = i64::from(staged.part.tensor().dtype.element_bits());
             let bytes = Expr::int(staged.elements().saturating_mul(bits.div_euclid(8)));
             let buffer = staged.part.name.clone();
             return Ok(Primitive::Zero { buffer, index: Expr::int(0), bytes }.into());

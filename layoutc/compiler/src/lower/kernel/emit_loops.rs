@@ -159,7 +159,7 @@ impl Nest<'_> {
     fn vector(&self, rounds: i128, phase: Phase) -> Option<i64> {
         let copies = self.accesses.first().is_some_and(|target| {
             let dtype = self.statement.accumulator.element();
-            self.statement.epilogue.is_none() && target.bound.tensor.dtype == dtype
+            self.statement.epilogue.is_none() && target.bound.tensor().dtype == dtype
         });
         match phase {
             Phase::Update => Some(1),
@@ -489,7 +489,7 @@ impl Nest<'_> {
                 Phase::Init => is_target && self.accumulates_into_output,
                 Phase::WriteBack => part != AccessUse::Value,
             };
-            let is_used = is_used && access.bound.image.is_none();
+            let is_used = is_used && access.bound.texels.is_none();
             let Some(before) = at.offsets.get(k).cloned().filter(|_| is_used) else { continue };
             let mut now = before.clone();
             if let Some((_, stride)) = access.steps.strides.iter().find(|step| step.0 == number) {

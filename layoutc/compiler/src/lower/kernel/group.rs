@@ -55,7 +55,7 @@ impl Nest<'_> {
         let mut body = Vec::new();
         for staged in &self.staged {
             let halves = if staged.has_halves { 2 } else { 1 };
-            let (name, dtype) = (staged.part.name.clone(), staged.part.tensor.dtype);
+            let (name, dtype) = (staged.part.name.clone(), staged.part.tensor().dtype);
             let elements = staged.elements().max(1).saturating_mul(halves);
             let storage = Storage::Shared;
             body.push(Stmt::Allocate { name, dtype, elements, storage });

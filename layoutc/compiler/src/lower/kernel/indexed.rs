@@ -8,10 +8,10 @@ use layoutc_algebra::expr::{Expr as Algebra, Var};
 use crate::base::dtype::Scalar;
 use crate::ir::{Compare, Expr, Stmt, Value, ValueOp};
 use crate::loops::ExecutionModel;
-use crate::loops::buffers::KernelBuffer;
 use crate::loops::error::PlanError;
 use crate::loops::range::Range;
 use crate::lower::expr::{Binding, Scope, lower, range};
+use crate::lower::kernel::buffers::BufferBinding;
 use crate::lower::kernel::value::{fetched, integer_constant, load};
 use crate::lower::names::Namer;
 use crate::model::compute::{BufferRef, DataIndex, KernelInstance, TypedExpr, TypedExprKind};
@@ -67,12 +67,12 @@ impl<'a> Named<'a> {
     /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
     pub(crate) fn place(
         &self,
-        bound: &KernelBuffer,
+        bound: &BufferBinding,
         indices: &[DataIndex],
         lowering: &Lowering<'_>,
     ) -> Result<Place, PlanError> {
         let (mut index, mut inside) = (Vec::new(), None);
-        for (one, axis) in indices.iter().zip(bound.tensor.layout.logical()) {
+        for (one, axis) in indices.iter().zip(bound.tensor().layout.logical()) {
             if let (TypedExprKind::Index(expr), false) = (&one.value.kind, one.is_checked) {
                 index.push((lowering.index)(expr)?);
                 continue;
@@ -131,14 +131,14 @@ fn below(value: Value, extent: Expr) -> Value {
 
 /// Scope that binds the axes of `bound` to in-bounds indices, with all other variables taken from `symbol`.
 pub(crate) fn at_indices<'s>(
-    bound: &'s KernelBuffer,
+    bound: &'s BufferBinding,
     index: &'s [Expr],
     symbol: &'s Scope<'s>,
 ) -> impl Fn(Var) -> Option<Binding> + 's {
     move |var| {
         let Var::Axis(k) = var else { return symbol(var) };
         let k = usize::try_from(k).ok()?;
-        let extent = &bound.tensor.layout.logical().get(k)?.extent;
+        let extent = &bound.tensor().layout.logical().get(k)?.extent;
         let high = range(extent, symbol).high.map(|extent| extent - 1);
         let tree = index.get(k)?.clone();
         Some(Binding { tree, range: Range { low: Some(0), high } })
@@ -150,11 +150,11 @@ pub(crate) fn at_indices<'s>(
 /// # Errors
 /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
 pub(crate) fn offset(
-    bound: &KernelBuffer,
+    bound: &BufferBinding,
     index: &[Expr],
     symbol: &Scope<'_>,
 ) -> Result<Expr, PlanError> {
-    lower(bound.tensor.layout.offset(), &at_indices(bound, index, symbol))
+    lower(bound.tensor().layout.offset(), &at_indices(bound, index, symbol))
 }
 
 /// Element at in-bounds indices, in its compute type.
@@ -162,15 +162,15 @@ pub(crate) fn offset(
 /// # Errors
 /// As [`offset`].
 pub(crate) fn element(
-    bound: &KernelBuffer,
+    bound: &BufferBinding,
     index: &[Expr],
     symbol: &Scope<'_>,
 ) -> Result<Value, PlanError> {
-    let Some([fetch, _]) = &bound.image else {
+    let Some([fetch, _]) = &bound.texels else {
         return Ok(load(bound, offset(bound, index, symbol)?));
     };
     let scope = at_indices(bound, index, symbol);
-    let place = bound.tensor.layout.physical_map().iter().map(|expr| lower(expr, &scope));
+    let place = bound.tensor().layout.physical_map().iter().map(|expr| lower(expr, &scope));
     let args = [Ok(Expr::name(&bound.name))].into_iter().chain(place);
     Ok(fetched(bound, fetch, args.collect::<Result<Vec<_>, PlanError>>()?))
 }

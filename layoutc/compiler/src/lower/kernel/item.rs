@@ -6,12 +6,12 @@ use crate::ir::{
     Expr, Function, LaunchAxis, LoopKind, Primitive, Returns, Stmt, Storage, Update, Value,
 };
 use crate::loops::arith::{fold, product};
-use crate::loops::buffers::KernelBuffer;
 use crate::loops::error::PlanError;
 use crate::loops::image::LANES;
 use crate::lower::context::{Context, Naming};
 use crate::lower::expr::{lower, range};
 use crate::lower::gpu_relayout::{Items, Kernel};
+use crate::lower::kernel::buffers::BufferBinding;
 use crate::lower::kernel::nest::{Nest, Phase};
 use crate::lower::kernel::prologue::{KernelPrologue, symbol};
 use crate::lower::kernel::reduction;
@@ -28,13 +28,13 @@ fn items(count: &Algebra, scope: &crate::lower::expr::Scope<'_>) -> Result<Items
 /// is no padding to fill, or if the target is an image, an intermediate tensor, or has elements of less than a byte.
 pub(crate) fn padding(
     prologue: &KernelPrologue<'_>,
-    target: &KernelBuffer,
+    target: &BufferBinding,
     naming: &Naming<'_>,
     name: &str,
 ) -> Result<Option<Kernel>, PlanError> {
-    let context = Context::new(&target.tensor, naming);
-    let elements = target.tensor.layout.physical_elements();
-    let is_plain = target.image.is_none() && !context.is_packed() && !target.is_local;
+    let context = Context::new(target.tensor(), naming);
+    let elements = target.tensor().layout.physical_elements();
+    let is_plain = target.texels.is_none() && !context.is_packed() && !target.buffer.is_local;
     if !context.fills() || !is_plain {
         return Ok(None);
     }
@@ -146,14 +146,14 @@ impl Nest<'_> {
 
     /// True if the statement writes an image.
     pub(crate) fn is_image(&self) -> bool {
-        self.accesses.first().is_some_and(|target| target.bound.image.is_some())
+        self.accesses.first().is_some_and(|target| target.bound.texels.is_some())
     }
 
     /// Emits the write of a texel from its accumulated elements; elements in padding are 0.
     pub(crate) fn put(&mut self) -> Result<Vec<Stmt>, PlanError> {
         let Some(target) = self.accesses.first() else { return Ok(Vec::new()) };
-        let Some([_, put]) = target.bound.image.clone() else { return Ok(Vec::new()) };
-        let (dtype, image) = (target.bound.tensor.dtype, target.bound.name.clone());
+        let Some([_, put]) = target.bound.texels.clone() else { return Ok(Vec::new()) };
+        let (dtype, image) = (target.bound.tensor().dtype, target.bound.name.clone());
         let texel = self.namer.name("texel");
         let lanes = self.order.register_tile(&self.domain).next();
         let from = convert(self.item()?, self.statement.accumulator.element(), dtype);

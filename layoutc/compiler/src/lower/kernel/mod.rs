@@ -21,14 +21,15 @@ pub(crate) mod staging;
 pub(crate) mod value;
 
 use crate::ir::{Expr, LoopKind, Primitive, Stmt, Storage, Value};
-use crate::loops::buffers::{KernelBuffer, bound};
+use crate::loops::ExecutionModel;
+use crate::loops::buffers::bound;
 use crate::loops::error::PlanError;
+use crate::loops::scheduled_kernel::StatementPlan;
 use crate::loops::scheduled_statement::ScheduledStatement;
-use crate::loops::{ExecutionModel, writes_nothing};
 use crate::lower::context::{Context, Naming};
 use crate::lower::expr::{Scope, lower};
 use crate::lower::gpu_relayout::Items;
-use crate::lower::kernel::buffers::parts;
+use crate::lower::kernel::buffers::{BufferBinding, parts};
 use crate::lower::kernel::nest::Nest;
 use crate::lower::kernel::outer_fusion::{Group, Member, Obstacle};
 use crate::lower::kernel::prologue::KernelPrologue;
@@ -36,14 +37,13 @@ use crate::lower::kernel::shared_loops::SharedLoops;
 use crate::lower::names::Namer;
 use crate::lower::relayout::padding::{fill_bits, fill_constant};
 use crate::machine::GPU;
-use crate::model::Spanned;
-use crate::model::compute::{BufferRef, KernelInstance, LoopSchedule, Statement};
+use crate::model::compute::{BufferRef, KernelInstance, Statement};
 
-/// Loop nests of all statements of an instance on a CPU, in order. Outermost loops of consecutive statements are fused
-/// where that is legal.
+/// Loop nests of all statements of an instance on a CPU, in order. `plans` has the plan of each statement. Outermost
+/// loops of consecutive statements are fused where that is legal.
 pub(crate) fn statements(
-    compute: &KernelInstance,
-    buffers: &[KernelBuffer],
+    (compute, plans): (&KernelInstance, Vec<StatementPlan>),
+    buffers: &[BufferBinding],
     naming: &Naming<'_>,
     (scope, namer): (&Scope<'_>, &mut Namer<'_>),
     processor: ExecutionModel,
@@ -52,23 +52,17 @@ pub(crate) fn statements(
     let mut filled: Vec<BufferRef> = Vec::new();
     let mut group: Option<Group<'_>> = None;
     let mut shared = SharedLoops::new(compute, buffers);
-    for statement in &compute.statements {
-        let Some(target) = bound(buffers, compute, statement.target) else { continue };
+    for (statement, plan) in compute.statements.iter().zip(plans) {
+        let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
         let mut before = Vec::new();
         if !filled.contains(&statement.target) && !statement.keeps() {
             before = padding(target, naming, namer, scope)?;
         }
         filled.push(statement.target);
-        let is_scheduled = !writes_nothing(statement) && statement.scatter.is_none();
-        let planned = if is_scheduled {
-            Some(ScheduledStatement::new(compute, statement, buffers, processor)?)
-        } else {
-            None
-        };
-        let member =
-            || planned.as_ref().and_then(|planned| Member::new(statement, planned, &target.tensor));
+        let member = || Member::new(statement, plan.schedule()?, target.tensor());
         let mut obstacle = None;
-        if let (Some(group), Some(planned), Some(member)) = (&mut group, &planned, member()) {
+        if let (Some(group), Some(planned), Some(member)) = (&mut group, plan.schedule(), member())
+        {
             let is_asked = compute.shared_loop(statement).is_some();
             obstacle = group.obstacle(&member, &before, is_asked)?;
             if obstacle.is_none() {
@@ -82,16 +76,11 @@ pub(crate) fn statements(
                 obstacle = Some(Obstacle::Loops);
             }
         }
-        shared.note(statement, member().as_ref(), obstacle);
+        let member = member();
+        shared.note(statement, member.as_ref(), obstacle);
         body.extend(group.take().into_iter().flat_map(|group| shared.close(group)));
-        let nest = match &planned {
-            Some(planned) => nest(compute, statement, planned, buffers, (scope, namer), processor)?,
-            None if statement.scatter.is_some() && !writes_nothing(statement) => {
-                scatter::on_cores(compute, statement, buffers, (scope, namer), processor)?
-            }
-            None => Vec::new(),
-        };
-        group = member().and_then(|member| Group::new(member, before.clone(), &nest));
+        let nest = nest(compute, statement, plan, buffers, (scope, namer), processor)?;
+        group = member.and_then(|member| Group::new(member, before.clone(), &nest));
         if group.is_none() {
             body.push(Stmt::Comment { text: statement.text.clone() });
             body.extend(before.into_iter().chain(nest));
@@ -102,32 +91,29 @@ pub(crate) fn statements(
     Ok(body)
 }
 
-/// Loop nest of a statement; for split-K preceded by that of the initial values.
-pub(crate) fn nest(
+/// Statements that execute a statement of a kernel on a CPU.
+fn nest(
     compute: &KernelInstance,
     statement: &Statement,
-    planned: &ScheduledStatement,
-    buffers: &[KernelBuffer],
+    plan: StatementPlan,
+    buffers: &[BufferBinding],
     (scope, namer): (&Scope<'_>, &mut Namer<'_>),
     processor: ExecutionModel,
 ) -> Result<Vec<Stmt>, PlanError> {
-    let mut body = Vec::new();
-    if planned.order.split_k.is_some() && !statement.accumulate {
-        let first = reduction::init_statement(statement);
-        let parallel = planned.parallel.iter().flat_map(with_wholes).collect();
-        let compute = compute.with_schedule(LoopSchedule { parallel, ..Default::default() });
-        let planned = ScheduledStatement::new(&compute, &first, buffers, processor)?;
-        body.extend(loops(&compute, &first, planned, buffers, (scope, namer), processor)?);
+    match plan {
+        StatementPlan::Empty => Ok(Vec::new()),
+        StatementPlan::Scatter => {
+            scatter::on_cores(compute, statement, buffers, (scope, namer), processor)
+        }
+        StatementPlan::Loops { schedule, initial } => {
+            let mut body = Vec::new();
+            if let Some((first, own)) = initial.map(|initial| *initial) {
+                body = loops(compute, &first, own, buffers, (scope, namer), processor)?;
+            }
+            body.extend(loops(compute, statement, *schedule, buffers, (scope, namer), processor)?);
+            Ok(body)
+        }
     }
-    body.extend(loops(compute, statement, planned.clone(), buffers, (scope, namer), processor)?);
-    Ok(body)
-}
-
-/// Name of a loop, and the names of the loops of which it may be the outer part: `i_outer_outer`, `i_outer`, `i`.
-fn with_wholes(name: &Spanned<String>) -> Vec<Spanned<String>> {
-    let names =
-        std::iter::successors(Some(name.value.as_str()), |value| value.strip_suffix("_outer"));
-    names.map(|value| Spanned { value: value.to_owned(), place: name.place.clone() }).collect()
 }
 
 /// Loop nest of one statement on a CPU.
@@ -135,7 +121,7 @@ pub(crate) fn loops(
     compute: &KernelInstance,
     statement: &Statement,
     planned: ScheduledStatement,
-    buffers: &[KernelBuffer],
+    buffers: &[BufferBinding],
     (scope, namer): (&Scope<'_>, &mut Namer<'_>),
     processor: ExecutionModel,
 ) -> Result<Vec<Stmt>, PlanError> {
@@ -175,21 +161,22 @@ pub(crate) fn reserve(body: &[Stmt], namer: &mut Namer<'_>) {
 /// threads do not cooperate.
 pub(crate) fn by_items(
     compute: &KernelInstance,
-    statement: &Statement,
+    (statement, plan): (&Statement, StatementPlan),
     prologue: &KernelPrologue<'_>,
     scope: &Scope<'_>,
 ) -> Result<(Vec<Stmt>, Items, Option<i64>), PlanError> {
     let mut namer = prologue.namer.clone();
-    if writes_nothing(statement) {
-        return Ok((Vec::new(), Items { count: Expr::int(0), may_be_none: true }, None));
-    }
-    if statement.scatter.is_some() {
-        let names = (scope, &mut namer);
-        let (body, items) = scatter::on_items(compute, statement, &prologue.buffers, names)?;
-        return Ok((body, items, None));
-    }
-    let planned =
-        ScheduledStatement::new(compute, statement, &prologue.buffers, ExecutionModel::Gpu)?;
+    let planned = match plan {
+        StatementPlan::Empty => {
+            return Ok((Vec::new(), Items { count: Expr::int(0), may_be_none: true }, None));
+        }
+        StatementPlan::Scatter => {
+            let names = (scope, &mut namer);
+            let (body, items) = scatter::on_items(compute, statement, &prologue.buffers, names)?;
+            return Ok((body, items, None));
+        }
+        StatementPlan::Loops { schedule, .. } => *schedule,
+    };
     let parts = parts(compute, &planned.caches, &mut namer);
     let bounds = (prologue.buffers.as_slice(), parts.as_slice());
     let nest = Nest::new(compute, statement, bounds, planned, scope, namer, ExecutionModel::Gpu)?;
@@ -201,14 +188,14 @@ pub(crate) fn by_items(
 /// Statements that write the fill value to the whole target before its elements are written; empty for an intermediate
 /// tensor, and if there is no padding to fill.
 pub(crate) fn padding(
-    bound: &KernelBuffer,
+    bound: &BufferBinding,
     naming: &Naming<'_>,
     namer: &mut Namer<'_>,
     scope: &Scope<'_>,
 ) -> Result<Vec<Stmt>, PlanError> {
-    let context = Context::new(&bound.tensor, naming);
-    let elements = bound.tensor.layout.physical_elements();
-    if !context.fills() || bound.is_local || elements.as_const() == Some(0) {
+    let context = Context::new(bound.tensor(), naming);
+    let elements = bound.tensor().layout.physical_elements();
+    if !context.fills() || bound.buffer.is_local || elements.as_const() == Some(0) {
         return Ok(Vec::new());
     }
     let buffer = bound.name.clone();

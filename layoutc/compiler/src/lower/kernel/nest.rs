@@ -5,13 +5,14 @@ use layoutc_algebra::expr::{Expr as Algebra, ExprComparison, Predicate, Var};
 use crate::ir::{Compare, Expr, Stmt, Storage, Update, Value};
 use crate::loops::ExecutionModel;
 use crate::loops::access::AffineAccess;
-use crate::loops::buffers::{KernelBuffer, bound};
+use crate::loops::buffers::bound;
 use crate::loops::domain::IterationDomain;
 use crate::loops::error::PlanError;
 use crate::loops::order::Order;
 use crate::loops::reads::{StatementReads, index};
 use crate::loops::scheduled_statement::ScheduledStatement;
 use crate::lower::expr::{Binding, Scope, add, literal, lower, multiply, range};
+use crate::lower::kernel::buffers::BufferBinding;
 use crate::lower::kernel::indexed::{Lowering, Named, element};
 use crate::lower::kernel::reduction;
 use crate::lower::kernel::staging::{StagingBuffer, staged};
@@ -41,7 +42,7 @@ pub(crate) struct Access<'a> {
     pub(crate) read: Option<&'a ElementRead>,
     /// Part of the statement that uses the element.
     pub(crate) part: AccessUse,
-    pub(crate) bound: &'a KernelBuffer,
+    pub(crate) bound: &'a BufferBinding,
     /// Offset in elements, as a stride for each loop and a remainder.
     pub(crate) steps: AffineAccess,
     /// Physical index over the loops, one expression per physical axis; empty unless the buffer is an image.
@@ -57,7 +58,7 @@ pub(crate) struct Nest<'a> {
     pub(crate) compute: &'a KernelInstance,
     pub(crate) statement: &'a Statement,
     pub(crate) symbol: &'a Scope<'a>,
-    buffers: &'a [KernelBuffer],
+    buffers: &'a [BufferBinding],
     pub(crate) domain: IterationDomain,
     pub(crate) order: Order,
     /// Names of the loops that the manifest unrolls.
@@ -128,7 +129,7 @@ impl<'a> Nest<'a> {
     pub(crate) fn new(
         compute: &'a KernelInstance,
         statement: &'a Statement,
-        (buffers, parts): (&'a [KernelBuffer], &'a [KernelBuffer]),
+        (buffers, parts): (&'a [BufferBinding], &'a [BufferBinding]),
         planned: ScheduledStatement,
         symbol: &'a Scope<'a>,
         mut namer: Namer<'a>,
@@ -136,9 +137,10 @@ impl<'a> Nest<'a> {
     ) -> Result<Self, PlanError> {
         let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
         let ScheduledStatement { mut domain, order, caches, unroll, parallel } = planned;
-        let is_image = target.image.is_some();
+        let is_image = target.texels.is_some();
         let whole = |buffer| bound(buffers, compute, buffer);
-        let sight = StatementReads::of(statement, &whole);
+        let buffer_of = |buffer| whole(buffer).map(|own: &BufferBinding| &own.buffer);
+        let sight = StatementReads::of(statement, &buffer_of);
         let is_grouped =
             processor == ExecutionModel::Gpu && caches.iter().any(|cache| cache.is_shared);
         let staged =
@@ -192,14 +194,14 @@ impl<'a> Nest<'a> {
         let left_out = reduction::zero_padded_read(statement.op, &statement.value);
         let left_out = left_out.filter(|_| nest.order.first_reduced < nest.order.loops.len());
         let left_out = left_out.and_then(read_of);
-        let epilogue = StatementReads::of_epilogue(statement, &whole);
+        let epilogue = StatementReads::of_epilogue(statement, &buffer_of);
         let reads = sight.reads.iter().map(|(read, _)| (&sight, *read, AccessUse::Value));
         let reads = reads
             .chain(epilogue.reads.iter().map(|(read, _)| (&epilogue, *read, AccessUse::Epilogue)));
         for (sight, read, part) in reads {
             let Some(found) = bound(buffers, compute, read.buffer) else { continue };
             let index = index(read, &nest.domain)?;
-            let axes = found.tensor.layout.logical();
+            let axes = found.tensor().layout.logical();
             let extents: Vec<Algebra> = axes.iter().map(|axis| axis.extent.clone()).collect();
             let mut conditions = Vec::new();
             for condition in inside(read, &index, &extents) {
@@ -226,7 +228,8 @@ impl<'a> Nest<'a> {
                 };
             let steps = AffineAccess::of(&offset_there, &nest.domain)?;
             let prefix = partial(&found.name);
-            let place = if found.image.is_some() { nest.place(found, &index)? } else { Vec::new() };
+            let place =
+                if found.texels.is_some() { nest.place(found, &index)? } else { Vec::new() };
             let (read, bound, inside) = (Some(read), found, conditions);
             nest.accesses.push(Access { read, part, bound, steps, place, prefix, inside });
         }
@@ -246,8 +249,8 @@ impl<'a> Nest<'a> {
     }
 
     /// Physical index of the element with logical index `index`, over the loops.
-    fn place(&self, bound: &KernelBuffer, index: &[Algebra]) -> Result<Vec<Algebra>, PlanError> {
-        let map = bound.tensor.layout.physical_map();
+    fn place(&self, bound: &BufferBinding, index: &[Algebra]) -> Result<Vec<Algebra>, PlanError> {
+        let map = bound.tensor().layout.physical_map();
         Ok(map.iter().map(|expr| self.domain.at(expr, index)).collect::<Result<_, _>>()?)
     }
 
@@ -383,7 +386,7 @@ impl<'a> Nest<'a> {
             body.extend(self.emit_loops(register_tile, at, Phase::Init, there)?);
         }
         body.extend(self.emit_loops(inside, at, Phase::Update, &gathered)?);
-        if self.accesses.first().is_some_and(|target| target.bound.image.is_some()) {
+        if self.accesses.first().is_some_and(|target| target.bound.texels.is_some()) {
             body.extend(self.put()?);
         } else {
             let is_lanes = |number: &usize| {
@@ -508,7 +511,7 @@ impl<'a> Nest<'a> {
         let target = self.accesses.first().ok_or(PlanError::Scope)?;
         let offset = at.offsets.first().cloned().unwrap_or(Expr::int(0));
         let held = load(target.bound, offset);
-        let ty = target.bound.tensor.dtype.scalar.compute_type();
+        let ty = target.bound.tensor().dtype.scalar.compute_type();
         let held = convert(held, ty.element(), self.statement.accumulator.element());
         Ok(reduction::as_first(self.statement, held))
     }
@@ -537,7 +540,7 @@ impl<'a> Nest<'a> {
         }
         let index = at.offsets.first().cloned().unwrap_or(Expr::int(0));
         let ty = self.epilogue().map_or(self.statement.accumulator, |epilogue| epilogue.ty);
-        let value = convert(value, ty.element(), target.bound.tensor.dtype);
+        let value = convert(value, ty.element(), target.bound.tensor().dtype);
         let (buffer, through) = (target.bound.name.clone(), target.bound.store.clone());
         body.push(Stmt::Store { buffer, index, value, through });
         Ok(body)
@@ -582,7 +585,7 @@ impl<'a> Nest<'a> {
             let is_it = |access: &Access<'_>| access.read == Some(read) && access.part == part;
             let k = self.accesses.iter().position(is_it).ok_or(PlanError::Scope)?;
             let access = self.accesses.get(k).ok_or(PlanError::Scope)?;
-            let number = match &access.bound.image {
+            let number = match &access.bound.texels {
                 Some([fetch, _]) => {
                     let place = access.place.iter().map(|index| self.lower(index));
                     let args = [Ok(Expr::name(&access.bound.name))].into_iter().chain(place);

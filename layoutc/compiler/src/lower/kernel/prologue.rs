@@ -10,7 +10,7 @@ use crate::loops::error::PlanError;
 use crate::loops::range::Range;
 use crate::lower::context::{Context, Naming};
 use crate::lower::expr::Binding;
-use crate::lower::kernel::buffers::{bind, is_given};
+use crate::lower::kernel::buffers::{BufferBinding, bind, is_given};
 use crate::lower::names::Namer;
 use crate::lower::relayout::builder::NO_OVERLAP;
 use crate::model::compute::KernelInstance;
@@ -23,7 +23,7 @@ const MATH: [&str; 10] =
 /// Symbols, buffers, parameters and names shared by all functions of a kernel instance.
 pub(crate) struct KernelPrologue<'a> {
     pub(crate) symbols: Vec<Binding>,
-    pub(crate) buffers: Vec<KernelBuffer>,
+    pub(crate) buffers: Vec<BufferBinding>,
     pub(crate) params: Vec<Param>,
     pub(crate) namer: Namer<'a>,
     /// Assertions of preconditions on the symbols.
@@ -31,9 +31,14 @@ pub(crate) struct KernelPrologue<'a> {
 }
 
 impl<'a> KernelPrologue<'a> {
+    /// Prologue of an instance whose buffers are those of [`KernelBuffer::all`].
+    ///
+    /// # Errors
+    /// [`PlanError::Scope`] if the number of buffers is not that of the kernel.
     pub(crate) fn new(
         manifest: &Manifest,
         compute: &KernelInstance,
+        buffers: Vec<KernelBuffer>,
         naming: &Naming<'_>,
         avoid: &'a dyn Fn(&str) -> bool,
         processor: ExecutionModel,
@@ -46,7 +51,7 @@ impl<'a> KernelPrologue<'a> {
             symbols.push(Binding { tree: Expr::name(&name), range });
             params.push(Param { name, ty: ParamType::Index });
         }
-        let (buffers, bound) = bind(manifest, compute, naming, &mut namer, processor)?;
+        let (buffers, bound) = bind(compute, buffers, naming, &mut namer, processor)?;
         params.extend(bound);
         let body = asserted(manifest, compute, naming, &symbols);
         Ok(Self { symbols, buffers, params, namer, body })

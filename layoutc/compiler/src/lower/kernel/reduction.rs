@@ -1,6 +1,5 @@
-//! Reduction operators: identities, initial values, and reads whose out-of-bounds iterations are skipped.
+//! Reduction operators: initial values, and reads whose out-of-bounds iterations are skipped.
 
-use crate::base::cast::range;
 use crate::base::dtype::Scalar;
 use crate::ir::{Update, Value, ValueOp};
 use crate::lower::kernel::value::{float_constant, integer_constant};
@@ -41,18 +40,8 @@ pub(crate) fn operator(op: Reduction) -> Option<ValueOp> {
 
 /// Identity of a reduction operator in the type `ty`; 0 for an assignment.
 pub(crate) fn identity(op: Reduction, ty: Scalar) -> Value {
-    let (integer, float) = identities(op, ty);
+    let (integer, float) = op.identity(ty);
     if is_float(ty) { float_constant(ty, float) } else { integer_constant(ty, integer) }
-}
-
-/// Identity of a reduction operator as an integer of type `ty`, and as a float.
-fn identities(op: Reduction, ty: Scalar) -> (i128, f64) {
-    match op {
-        Reduction::Assign | Reduction::Sum => (0, 0.0),
-        Reduction::Product => (1, 1.0),
-        Reduction::Min => (range(ty).1, f64::INFINITY),
-        Reduction::Max => (range(ty).0, f64::NEG_INFINITY),
-    }
 }
 
 /// Initial accumulator value from the previous value `held` of an element. A NaN is replaced by the identity in a
@@ -69,23 +58,6 @@ pub(crate) fn as_first(statement: &Statement, held: Value) -> Value {
 
 fn is_float(ty: Scalar) -> bool {
     matches!(ty, Scalar::F32 | Scalar::F64)
-}
-
-/// Statement that initializes the elements written by `statement` with the identity of its reduction operator.
-pub(crate) fn init_statement(statement: &Statement) -> Statement {
-    let ty = statement.accumulator;
-    let (integer, float) = identities(statement.op, ty);
-    let kind =
-        if is_float(ty) { TypedExprKind::Float(float) } else { TypedExprKind::Integer(integer) };
-    Statement {
-        axes: statement.axes.iter().take(statement.written_axes).cloned().collect(),
-        op: Reduction::Assign,
-        value: TypedExpr { ty, kind },
-        epilogue: None,
-        caches: Vec::new(),
-        schedules: Vec::new(),
-        ..statement.clone()
-    }
 }
 
 /// Read of `value` whose boundary value makes an iteration contribute nothing, so that the loops skip iterations in

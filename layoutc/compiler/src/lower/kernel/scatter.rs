@@ -9,12 +9,12 @@ use crate::base::dtype::Scalar;
 use crate::ir::{Expr, LaunchAxis, LoopKind, Stmt, Value};
 use crate::loops::ExecutionModel;
 use crate::loops::arith::{fold, product};
-use crate::loops::buffers::{KernelBuffer, bound};
+use crate::loops::buffers::bound;
 use crate::loops::error::PlanError;
 use crate::loops::range::Range;
-use crate::loops::scheduled_statement::at_once_in_a_byte;
 use crate::lower::expr::{Binding, Scope, lower, range};
 use crate::lower::gpu_relayout::Items;
+use crate::lower::kernel::buffers::BufferBinding;
 use crate::lower::kernel::indexed::{Lowering, Named, Place, element, offset};
 use crate::lower::kernel::reduction;
 use crate::lower::kernel::value::{ValueLowering, condition, convert, inside, load};
@@ -30,7 +30,7 @@ use crate::model::compute::{
 pub(crate) fn on_cores(
     compute: &KernelInstance,
     statement: &Statement,
-    buffers: &[KernelBuffer],
+    buffers: &[BufferBinding],
     (scope, namer): (&Scope<'_>, &mut Namer<'_>),
     processor: ExecutionModel,
 ) -> Result<Vec<Stmt>, PlanError> {
@@ -43,11 +43,11 @@ pub(crate) fn on_cores(
 /// Statement for one GPU thread, and the number of threads.
 ///
 /// # Errors
-/// Same errors as [`on_cores`], and [`PlanError::Choice`] if the target is an image.
+/// Same errors as [`on_cores`].
 pub(crate) fn on_items(
     compute: &KernelInstance,
     statement: &Statement,
-    buffers: &[KernelBuffer],
+    buffers: &[BufferBinding],
     (scope, namer): (&Scope<'_>, &mut Namer<'_>),
 ) -> Result<(Vec<Stmt>, Items), PlanError> {
     let scatter = Scatter::new(compute, statement, buffers, (scope, namer), ExecutionModel::Gpu)?;
@@ -106,11 +106,11 @@ fn depth(indices: &[DataIndex], axes: &[usize]) -> usize {
 struct Scatter<'a> {
     compute: &'a KernelInstance,
     statement: &'a Statement,
-    buffers: &'a [KernelBuffer],
+    buffers: &'a [BufferBinding],
     symbol: &'a Scope<'a>,
     /// Variable names of the axes.
     names: Vec<String>,
-    target: &'a KernelBuffer,
+    target: &'a BufferBinding,
     processor: ExecutionModel,
 }
 
@@ -118,27 +118,11 @@ impl<'a> Scatter<'a> {
     fn new(
         compute: &'a KernelInstance,
         statement: &'a Statement,
-        buffers: &'a [KernelBuffer],
+        buffers: &'a [BufferBinding],
         (symbol, namer): (&'a Scope<'a>, &mut Namer<'_>),
         processor: ExecutionModel,
     ) -> Result<Self, PlanError> {
         let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
-        if processor == ExecutionModel::Gpu
-            && let Some(error) =
-                at_once_in_a_byte(compute, target, (&compute.schedule.parallel, processor))
-        {
-            return Err(error);
-        }
-        if target.image.is_some() {
-            return Err(PlanError::Choice {
-                message: format!(
-                    "`{}` is an image, written by texels: no single element is written through an index tensor",
-                    target.tensor.name
-                ),
-                help: "write a tensor in global memory".to_owned(),
-                place: statement.place.clone(),
-            });
-        }
         let names = statement.axes.iter().map(|axis| namer.name(&axis.name)).collect();
         Ok(Self { compute, statement, buffers, symbol, names, target, processor })
     }
@@ -230,7 +214,7 @@ impl<'a> Scatter<'a> {
     fn place(
         &self,
         named: &Named<'_>,
-        bound: &KernelBuffer,
+        bound: &BufferBinding,
         indices: &[DataIndex],
     ) -> Result<Place, PlanError> {
         self.with(named, &|here| {
@@ -256,7 +240,7 @@ impl<'a> Scatter<'a> {
     ) -> Result<T, PlanError> {
         let read = |read: &ElementRead| {
             let found = bound(self.buffers, self.compute, read.buffer).ok_or(PlanError::Scope)?;
-            let axes = found.tensor.layout.logical();
+            let axes = found.tensor().layout.logical();
             let extents: Vec<Algebra> = axes.iter().map(|axis| axis.extent.clone()).collect();
             let index = read.index.iter().map(|index| self.lower(index));
             let index = index.collect::<Result<Vec<_>, PlanError>>()?;
@@ -287,14 +271,14 @@ impl<'a> Scatter<'a> {
         let accumulator = statement.accumulator.element();
         let value = match reduction::operator(statement.op) {
             Some(op) => {
-                let own = target.tensor.dtype.scalar.compute_type().element();
+                let own = target.tensor().dtype.scalar.compute_type().element();
                 let held = convert(load(target, index.clone()), own, accumulator);
                 let held = reduction::as_first(statement, held);
                 Value::binary(op, accumulator, held, value)
             }
             None => value,
         };
-        let value = convert(value, accumulator, target.tensor.dtype);
+        let value = convert(value, accumulator, target.tensor().dtype);
         let (buffer, through) = (target.name.clone(), target.store.clone());
         Ok(Stmt::Store { buffer, index, value, through })
     }

@@ -2,8 +2,9 @@
 //! loop that all writers and readers of the intermediate share.
 
 use crate::ir::{Stmt, Storage};
-use crate::loops::buffers::{KernelBuffer, bound};
+use crate::loops::buffers::bound;
 use crate::loops::error::PlanError;
+use crate::lower::kernel::buffers::BufferBinding;
 use crate::lower::kernel::outer_fusion::{Group, Member, Obstacle};
 use crate::model::compute::{BufferRef, ComputeAt, KernelInstance, SharedLoop, Statement};
 
@@ -11,18 +12,18 @@ use crate::model::compute::{BufferRef, ComputeAt, KernelInstance, SharedLoop, St
 pub(crate) struct SharedLoops<'a> {
     compute: &'a KernelInstance,
     /// Intermediates whose loop is not closed yet, each with its position in the kernel's `locals`, and its buffer.
-    open: Vec<(usize, &'a ComputeAt, &'a KernelBuffer)>,
+    open: Vec<(usize, &'a ComputeAt, &'a BufferBinding)>,
     /// First statement that uses such an intermediate and does not share its loop, with the obstacle; `None` as the
     /// obstacle if its outermost loop is another one.
     apart: Option<(&'a Statement, Option<Obstacle>)>,
 }
 
 impl<'a> SharedLoops<'a> {
-    pub(crate) fn new(compute: &'a KernelInstance, buffers: &'a [KernelBuffer]) -> Self {
+    pub(crate) fn new(compute: &'a KernelInstance, buffers: &'a [BufferBinding]) -> Self {
         let all = compute.locals.iter().enumerate().filter_map(|(k, local)| {
             let own = compute.compute_at(&local.name)?;
             let bound = bound(buffers, compute, BufferRef::Local(k))?;
-            Some((k, own, bound)).filter(|_| bound.iteration.is_some())
+            Some((k, own, bound)).filter(|_| bound.buffer.iteration.is_some())
         });
         Self { compute, open: all.collect(), apart: None }
     }
@@ -54,10 +55,10 @@ impl<'a> SharedLoops<'a> {
         self.open.retain(|(local, own, bound)| {
             let users = users(compute, *local).count();
             let is_inside = group.shares(BufferRef::Local(*local), own, users);
-            let iteration = bound.iteration.as_ref().filter(|_| is_inside);
+            let iteration = bound.buffer.iteration.as_ref().filter(|_| is_inside);
             arrays.extend(iteration.map(|iteration| Stmt::Allocate {
                 name: bound.name.clone(),
-                dtype: bound.tensor.dtype,
+                dtype: bound.tensor().dtype,
                 elements: iteration.elements.max(1),
                 storage: Storage::Private,
             }));

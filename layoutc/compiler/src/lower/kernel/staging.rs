@@ -6,11 +6,11 @@ use crate::base::dtype::Dtype;
 use crate::ir::{LoopKind, Stmt, Storage, Value};
 use crate::loops::ExecutionModel;
 use crate::loops::arith::sum;
-use crate::loops::buffers::KernelBuffer;
 use crate::loops::domain::IterationDomain;
 use crate::loops::error::PlanError;
 use crate::loops::footprint::Block;
 use crate::loops::order::Order;
+use crate::lower::kernel::buffers::BufferBinding;
 use crate::lower::kernel::nest::Nest;
 use crate::lower::kernel::value::{convert, float_constant, integer_constant};
 use crate::machine::{CPU, GPU};
@@ -21,8 +21,8 @@ pub(crate) struct StagingBuffer<'a> {
     pub(crate) cache: TileCache,
     pub(crate) block: Block,
     /// `whole` is the tensor, `part` the staging buffer.
-    pub(crate) whole: &'a KernelBuffer,
-    pub(crate) part: &'a KernelBuffer,
+    pub(crate) whole: &'a BufferBinding,
+    pub(crate) part: &'a BufferBinding,
     /// Loop in each iteration of which the tile is copied and used.
     pub(crate) at: usize,
     pub(crate) is_written: bool,
@@ -42,7 +42,7 @@ pub(crate) struct StagingBuffer<'a> {
 /// memory.
 pub(crate) fn staged<'a>(
     (statement, caches): (&Statement, Vec<TileCache>),
-    (whole, parts): (&dyn Fn(BufferRef) -> Option<&'a KernelBuffer>, &'a [KernelBuffer]),
+    (whole, parts): (&dyn Fn(BufferRef) -> Option<&'a BufferBinding>, &'a [BufferBinding]),
     (domain, order): (&mut IterationDomain, &Order),
     processor: ExecutionModel,
 ) -> Result<Vec<StagingBuffer<'a>>, PlanError> {
@@ -54,10 +54,10 @@ pub(crate) fn staged<'a>(
         let (Some(whole), Some(block), Some(at)) = (whole(cache.buffer), block, at) else {
             continue;
         };
-        if whole.iteration.is_some() {
+        if whole.buffer.iteration.is_some() {
             let message = format!(
                 "`{}` has a buffer for each iteration of a loop, and is not cached",
-                whole.tensor.name
+                whole.tensor().name
             );
             let help = "remove this directive".to_owned();
             return Err(PlanError::Choice { message, help, place: cache.at.place });
@@ -79,24 +79,24 @@ impl<'a> StagingBuffer<'a> {
     fn new(
         statement: &Statement,
         (cache, block): (TileCache, Block),
-        (whole, part): (&'a KernelBuffer, &'a KernelBuffer),
+        (whole, part): (&'a BufferBinding, &'a BufferBinding),
         at: usize,
         (domain, processor): (&mut IterationDomain, ExecutionModel),
     ) -> Result<Self, ExprError> {
         let is_written = statement.target == cache.buffer;
-        let axes = whole.tensor.layout.logical().iter().zip(&block.extents);
+        let axes = whole.tensor().layout.logical().iter().zip(&block.extents);
         let digits = axes.map(|(axis, extent)| domain.add_copy_loop(&axis.name, *extent));
         let digits = digits.collect::<Result<_, _>>()?;
         let is_shared = processor == ExecutionModel::Gpu && cache.is_shared;
         // A tile used outside the reduced loops is used once by a thread block.
         let has_halves = cache.is_double && is_shared && domain.is_reduced(at);
-        let outside = outside(statement, &cache, whole.tensor.dtype);
+        let outside = outside(statement, &cache, whole.tensor().dtype);
         Ok(Self { cache, block, whole, part, at, is_written, has_halves, outside, digits })
     }
 
     /// Number of elements of the tile.
     pub(crate) fn elements(&self) -> i64 {
-        let elements = self.part.tensor.layout.physical_elements().as_const();
+        let elements = self.part.tensor().layout.physical_elements().as_const();
         elements.and_then(|elements| i64::try_from(elements).ok()).unwrap_or(0)
     }
 
@@ -114,7 +114,7 @@ impl<'a> StagingBuffer<'a> {
             .zip(&self.block.begin)
             .map(|(index, begin)| domain.facts.simplify(&sum(index, &Algebra::negate(begin)?)?));
         let inside = inside.collect::<Result<Vec<_>, _>>()?;
-        domain.at(self.part.tensor.layout.offset(), &inside)
+        domain.at(self.part.tensor().layout.offset(), &inside)
     }
 }
 
@@ -149,7 +149,7 @@ fn fits(staged: &[StagingBuffer<'_>], processor: ExecutionModel) -> Result<(), P
         (CPU.block_stack_bytes, "of blocks go on a stack")
     };
     let bytes = |one: &StagingBuffer<'_>| {
-        let size = i128::from(one.part.tensor.dtype.element_bits().div_ceil(8));
+        let size = i128::from(one.part.tensor().dtype.element_bits().div_ceil(8));
         let halves = if one.has_halves { 2 } else { 1 };
         i128::from(one.elements()).saturating_mul(size).saturating_mul(halves)
     };
@@ -199,7 +199,7 @@ impl Nest<'_> {
         let is_shared = body.iter().any(Stmt::is_parallel);
         for k in self.blocks_at(number) {
             let Some(staged) = self.staged.get(k) else { continue };
-            let (name, dtype) = (staged.part.name.clone(), staged.part.tensor.dtype);
+            let (name, dtype) = (staged.part.name.clone(), staged.part.tensor().dtype);
             let elements = staged.elements().max(1);
             let (is_written, whole) = (staged.is_written, staged.whole.name.clone());
             let storage = match self.processor {

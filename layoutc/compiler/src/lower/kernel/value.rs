@@ -5,9 +5,9 @@ use layoutc_algebra::expr::{CompareOp, Expr as Algebra, ExprComparison, Predicat
 use crate::base::cast::{Cast, CastMode};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{Expr, Value, ValueOp};
-use crate::loops::buffers::KernelBuffer;
 use crate::loops::error::PlanError;
 use crate::lower::expr::lower_predicate;
+use crate::lower::kernel::buffers::BufferBinding;
 use crate::model::compute::{
     Arithmetic, ComparePredicate as Compared, ElementRead, Gather, TypedExpr, TypedExprKind,
 };
@@ -155,16 +155,16 @@ fn is_widened(narrow: Dtype, wide: Dtype) -> bool {
 }
 
 /// Loads an element of a buffer and converts it to its compute type.
-pub(crate) fn load(bound: &KernelBuffer, index: Expr) -> Value {
+pub(crate) fn load(bound: &BufferBinding, index: Expr) -> Value {
     let through = bound.load.clone();
-    let dtype = bound.tensor.dtype;
+    let dtype = bound.tensor().dtype;
     let load = Value::Load { buffer: bound.name.clone(), index, through };
     convert(load, dtype, dtype.scalar.compute_type().element())
 }
 
 /// Reads an element of an image by the function `fetch` and converts it to its compute type.
-pub(crate) fn fetched(bound: &KernelBuffer, fetch: &str, args: Vec<Expr>) -> Value {
-    let dtype = bound.tensor.dtype;
+pub(crate) fn fetched(bound: &BufferBinding, fetch: &str, args: Vec<Expr>) -> Value {
+    let dtype = bound.tensor().dtype;
     let fetch = Value::Fetch { function: fetch.to_owned(), args };
     convert(fetch, dtype, dtype.scalar.compute_type().element())
 }

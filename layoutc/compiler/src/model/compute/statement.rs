@@ -5,7 +5,7 @@ use layoutc_algebra::symbol::Axis;
 use super::loop_schedule::{StatementSchedule, TileCache};
 use super::operand::BufferRef;
 use super::typed_expr::{DataIndex, TypedExpr};
-use crate::base::cast::CastMode;
+use crate::base::cast::{CastMode, range};
 use crate::base::diagnostic::FileSpan;
 use crate::base::dtype::Scalar;
 use crate::machine::VectorIsa;
@@ -105,4 +105,16 @@ pub enum Reduction {
     Min,
     /// `max=`: maximum, with the least value of the type as initial value: minus infinity for floats.
     Max,
+}
+
+impl Reduction {
+    /// Initial value as an integer of type `ty`, and as a float; 0 for an assignment.
+    pub fn identity(self, ty: Scalar) -> (i128, f64) {
+        match self {
+            Self::Assign | Self::Sum => (0, 0.0),
+            Self::Product => (1, 1.0),
+            Self::Min => (range(ty).1, f64::INFINITY),
+            Self::Max => (range(ty).0, f64::NEG_INFINITY),
+        }
+    }
 }

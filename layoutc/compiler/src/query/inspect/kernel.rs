@@ -68,7 +68,7 @@ pub fn kernel_plan(
     }
     let loops = plan::kernel_loops(manifest, compute, &naming, AVX512).map_err(fault)?;
     let function = plan::cpu_kernel(manifest, compute, &naming, AVX512).map_err(fault)?;
-    let schedules = |registers| plan::statement_schedules(manifest, compute, &naming, registers);
+    let schedules = |registers| plan::statement_schedules(manifest, compute, registers);
     let [long, short] = [schedules(AVX512).map_err(fault)?, schedules(AVX2).map_err(fault)?];
     let schedule = schedule_text::lines(compute, [&long, &short]);
     let code = pseudo_code::lines(function.body);
