@@ -36,8 +36,8 @@ pub enum Error {
     /// The text of a map has a syntax error, such as `(n, c) -> (n, c /)`.
     #[error(transparent)]
     Parse(#[from] ParseError),
-    /// A map uses unknown names or breaks another rule for names, divisors or functions. The errors are in the order
-    /// of the text.
+    /// A map uses unknown names or breaks another rule for names, divisors or functions. The errors are in the order of
+    /// the text; duplicate names of storage axes come last.
     #[error("{}", Joined(.0))]
     Map(Vec<MapError>),
     /// The conditions of a domain are invalid, such as `i * j < 4`, which is not affine. The errors are in the order

@@ -1,4 +1,4 @@
-//! Atomic replacement of files that a user wrote.
+//! Atomic replacement of existing files that the user wrote, such as manifests that `layoutc fmt` formats.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,8 +9,12 @@ use tempfile::Builder;
 
 use crate::command_error::CommandError;
 
-/// Replaces the text of the file at `path` by renaming a temporary file in its folder. A link is followed to its
-/// target. The new file has the mode of the old one, and its owner if permitted.
+/// Replaces the content of the existing file at `path` by `text`: writes a temporary file in the same folder, then
+/// renames it. If `path` is a link, the target of the link is replaced. The new file has the mode of the old one, and
+/// also its owner and group if the system permits that.
+///
+/// # Errors
+/// [`CommandError::Machine`] if the file does not exist, or if a system call fails. The file then has its old content.
 pub(crate) fn write_atomically(path: &Path, text: &str) -> Result<(), CommandError> {
     let fault = |error: io::Error| CommandError::io("write", path, &error);
     let place = fs::canonicalize(path).map_err(fault)?;

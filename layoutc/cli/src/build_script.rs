@@ -16,12 +16,12 @@ use crate::template_sandbox;
 pub struct GeneratedFiles {
     /// Path of the folder to include C headers from: `<out>/layoutc/c`.
     pub include: PathBuf,
-    /// Paths of all outputs, sorted.
+    /// Absolute paths of all outputs, sorted.
     pub outputs: Vec<PathBuf>,
-    /// Paths of all files that the outputs depend on (configuration, manifests, templates of the project),
+    /// Absolute paths of all files that the outputs depend on (configuration, manifests, templates of the project),
     /// sorted.
     pub inputs: Vec<PathBuf>,
-    /// Paths of the folders in which a new manifest would be an input, sorted.
+    /// Absolute paths of the folders in which a new manifest would be an input, sorted.
     pub folders: Vec<PathBuf>,
 }
 
@@ -96,7 +96,8 @@ fn failure(fault: CommandError) -> BuildFailure {
 }
 
 impl GeneratedFiles {
-    /// Prints `cargo::rerun-if-changed` for the path of every input and folder.
+    /// Prints one line `cargo::rerun-if-changed=PATH` for each path in [`Self::inputs`] and [`Self::folders`]. Cargo
+    /// then runs the build script again when one of these files or folders changes.
     #[expect(clippy::print_stdout, reason = "build scripts print instructions to cargo")]
     pub fn print_cargo_directives(&self) {
         for path in self.inputs.iter().chain(&self.folders) {

@@ -27,12 +27,20 @@ pub(crate) struct CheckSession {
 }
 
 impl CheckSession {
-    /// Discovers, reads and checks the manifests of PATHS, the paths on the command line.
+    /// Discovers, reads and checks the manifests of PATHS, the paths on the command line; no PATHS stand for the
+    /// project of the working directory or of a parent folder. Errors in manifests and configurations are diagnostics
+    /// in `report`, not errors of this function.
+    ///
+    /// # Errors
+    /// [`CommandError::Usage`] or [`CommandError::NoProject`] if PATHS select nothing, or a path is not Unicode.
+    /// [`CommandError::Input`] if a project has invalid patterns, or no manifest matches them.
+    /// [`CommandError::Machine`] if a file or folder cannot be read.
     pub(crate) fn open(paths: &[PathBuf], console: &mut Console) -> Result<Self, CommandError> {
         Self::checked(paths, None, console)
     }
 
-    /// Like [`CheckSession::open`]. Also records the steps of a layout, that of the tensor which `recorder` names.
+    /// Opens a session as [`CheckSession::open`] does. Also stores the steps of the layout of one tensor in `recorder`,
+    /// the tensor that `recorder` names.
     pub(crate) fn recording(
         paths: &[PathBuf],
         recorder: &Recorder,
@@ -69,7 +77,8 @@ impl CheckSession {
         Ok(Self { projects, report })
     }
 
-    /// Requested manifests, each with its path for display.
+    /// Checked manifests that PATHS select, each as the pair of its path for display and the manifest. A manifest that
+    /// only a `use` in another manifest refers to is omitted.
     pub(crate) fn requested_manifests(&self) -> impl Iterator<Item = (String, &Manifest)> {
         self.projects.iter().flat_map(|(project, checked)| {
             let is_requested = |path: &str| project.manifests.contains_key(path);
@@ -78,21 +87,22 @@ impl CheckSession {
         })
     }
 
-    /// Valid tensors of the requested manifests, each with the path of its manifest for display.
+    /// Valid tensors of the requested manifests, each as the pair of the path of its manifest for display and the
+    /// tensor.
     pub(crate) fn tensors(&self) -> impl Iterator<Item = (String, &Tensor)> {
         self.requested_manifests().flat_map(|(file, manifest)| {
             manifest.tensors.iter().map(move |tensor| (file.clone(), tensor))
         })
     }
 
-    /// Valid views of the requested manifests, each with the path of its manifest for display.
+    /// Valid views of the requested manifests, each as the pair of the path of its manifest for display and the view.
     pub(crate) fn views(&self) -> impl Iterator<Item = (String, &View)> {
         self.requested_manifests().flat_map(|(file, manifest)| {
             manifest.views.iter().map(move |view| (file.clone(), view))
         })
     }
 
-    /// Valid graphs of the requested manifests, each with the path of its manifest for display.
+    /// Valid graphs of the requested manifests, each as the pair of the path of its manifest for display and the graph.
     pub(crate) fn graphs(&self) -> impl Iterator<Item = (String, &Graph)> {
         self.requested_manifests().flat_map(|(file, manifest)| {
             manifest.graphs.iter().map(move |graph| (file.clone(), graph))
@@ -103,7 +113,7 @@ impl CheckSession {
     /// templates. Templates are not rendered. Does nothing if the report has errors already.
     ///
     /// # Errors
-    /// A template cannot be read.
+    /// [`CommandError::Machine`] if a template or the templates folder cannot be read.
     pub(crate) fn check_build_refusals(&mut self) -> Result<(), CommandError> {
         if self.report.has_errors() {
             return Ok(());

@@ -15,7 +15,8 @@ pub(crate) enum CommandError {
     Usage(String),
     /// Command without PATHS, in a folder outside of any project. Exit code 2.
     NoProject,
-    /// Errors in the input files. Exit code 1.
+    /// Errors in the files of the user: in the input, or files that must not be overwritten at the paths of outputs.
+    /// Exit code 1.
     Input(Vec<Diagnostic>),
     /// Error of the system, such as a failed read. Exit code 3.
     Machine(Box<Diagnostic>),
@@ -24,7 +25,8 @@ pub(crate) enum CommandError {
 }
 
 impl CommandError {
-    /// System error with the message ``cannot `verb` `path` `` and the reason from the system.
+    /// System error with the message ``cannot `verb` `path`: reason``. `verb` is an infinitive such as `read`, and the
+    /// reason is the text of `error`. An absolute `path` is shown relative to the working directory.
     pub(crate) fn io(verb: &str, path: &Path, error: &io::Error) -> Self {
         let shown =
             if path.is_absolute() { relative_to_cwd(path) } else { path.display().to_string() };
@@ -32,7 +34,8 @@ impl CommandError {
         CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message)))
     }
 
-    /// Error that the build `holder` is writing to the folder `output`.
+    /// System error of a build that does not wait for another build. `holder` describes the other build, such as
+    /// ``process 12 (`layoutc build`)``, and `output` is the path of the folder to which that build is writing.
     pub(crate) fn busy(holder: &str, output: &str) -> Self {
         let message = format!("{holder} is writing to `{output}`");
         let help = "try again later, or omit `--no-wait` to wait";
@@ -42,8 +45,8 @@ impl CommandError {
     }
 }
 
-/// Text of an error of the operating system. It begins in lower case, and lacks the suffix of Rust, such as
-/// ` (os error 28)`.
+/// Text of an I/O error for messages. The text of an error of the operating system is converted to lower case, and
+/// loses the suffix that Rust appends, such as ` (os error 28)`. Any other text is unchanged.
 pub fn os_error_text(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {

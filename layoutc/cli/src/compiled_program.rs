@@ -22,6 +22,10 @@ pub(crate) struct CompiledProgram {
 impl CompiledProgram {
     /// Writes `outputs` to a temporary folder, and compiles the C sources among them. `flags` are compiler flags,
     /// separated by spaces. `compiler` is a command with optional flags; `None` is `$CC`, or else `cc`.
+    ///
+    /// # Errors
+    /// [`CommandError::Usage`] if `compiler` is empty. [`CommandError::Machine`] if a file cannot be written, or the
+    /// compiler cannot be started or fails. [`CommandError::Interrupted`] if an interrupt arrived meanwhile.
     pub(crate) fn new(
         outputs: &[GeneratedFile],
         compiler: Option<&str>,
@@ -83,8 +87,8 @@ impl CompiledProgram {
     }
 }
 
-/// Splits a compiler command such as `ccache gcc` into the program and its arguments. A command that is the path of an
-/// existing file is not split.
+/// Splits a compiler command such as `ccache gcc` at the first space into the program and the text of its arguments.
+/// The text is empty if there are no arguments. A command that is the path of an existing file is not split.
 fn program_and_flags(compiler: &str) -> (&str, &str) {
     let compiler = compiler.trim();
     if Path::new(compiler).is_file() {
@@ -102,8 +106,12 @@ fn no_compiler(compiler: &str, error: &io::Error) -> CommandError {
     CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message).help(help)))
 }
 
-/// Runs a program, and calls `line` with each line of its standard output. If `line` returns [`ControlFlow::Break`],
-/// the program is killed, and the run is a success. Otherwise a nonzero exit code is an error.
+/// Runs the program at the path `program`, and calls `line` with each line of its standard output, without the line
+/// end. If `line` returns [`ControlFlow::Break`], the program is killed, and the run is a success.
+///
+/// # Errors
+/// [`CommandError::Machine`] if the program cannot be started, its output cannot be read, or it does not exit with code
+/// 0. [`CommandError::Interrupted`] if an interrupt has arrived when the program ends.
 pub(crate) fn run(
     program: &Path,
     arguments: &[String],

@@ -1,4 +1,5 @@
-//! Printing of the command line: results go to standard output, everything else to standard error.
+//! Printing of the command line: results, and diagnostics as JSON, go to standard output; everything else goes to
+//! standard error.
 
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stdout, Write};
 
@@ -26,11 +27,12 @@ pub(crate) enum ColorMode {
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 pub(crate) struct Console {
     pub(crate) format: ReportFormat,
-    /// True if diagnostics, which go to standard error, are colored.
+    /// True if diagnostics printed as text, which go to standard error, are colored.
     pub(crate) color: bool,
     /// True if results printed as text are colored.
     pub(crate) paints_results: bool,
-    /// True if only errors and warnings are printed.
+    /// True if `--quiet` suppresses summaries, progress and notes. Diagnostics are printed, and so are results that are
+    /// the purpose of a command, such as the lines of `layoutc index`.
     pub(crate) quiet: bool,
     /// True if `--verbose` requests more details: the folder and manifests of each project, and unchanged outputs.
     pub(crate) verbose: bool,
@@ -59,17 +61,17 @@ impl Console {
         }
     }
 
-    /// Console without colors that prints only errors and warnings.
+    /// Quiet console without colors, which prints as text; for builds in a build script.
     pub(crate) fn silent() -> Self {
         Self { quiet: true, ..Self::new(ReportFormat::Text, ColorMode::Never, "") }
     }
 
-    /// Prints text to standard output; does nothing after a failed write.
+    /// Prints `text`, a result of the command, to standard output. Does nothing after a failed write to it.
     pub(crate) fn result(&mut self, text: &str) {
         self.bytes(text.as_bytes());
     }
 
-    /// Prints arbitrary bytes to standard output; does nothing after a failed write.
+    /// Prints `bytes`, which need not be UTF-8, to standard output. Does nothing after a failed write to it.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         if self.failure.is_none()
             && let Err(error) = self.out.write_all(bytes)
@@ -92,7 +94,9 @@ impl Console {
         self.format == ReportFormat::Json
     }
 
-    /// Color depth of results, from the options and the environment variables `COLORTERM` and `TERM`.
+    /// Color depth of results that are printed as text: none if [`Self::paints_results`] is false; 24 bits per color if
+    /// the environment variable `COLORTERM` is `truecolor` or `24bit`, or `TERM` ends with `-direct`; else the 256
+    /// indexed colors of terminals.
     pub(crate) fn depth(&self) -> ColorDepth {
         let word = |name: &str| std::env::var(name).unwrap_or_default();
         match word("COLORTERM").as_str() {
@@ -128,7 +132,7 @@ impl Console {
     }
 }
 
-/// Prints text to standard error; ignores failed writes.
+/// Prints `text` to standard error, without color and without a line end of its own. Ignores failed writes.
 pub fn write_plainly(text: &str) {
     let mut stderr = io::stderr().lock();
     let written = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());

@@ -16,7 +16,8 @@ fn no_project(command: &str) -> String {
     format!("no {CONFIG} in this folder or a parent; {alternative}")
 }
 
-/// Prints an error that ends a command; returns the exit code.
+/// Prints `fault`, an error that ends a command, to standard error (a diagnostic as JSON to standard output). Returns
+/// the exit code that belongs to the error. Prints nothing for [`CommandError::Interrupted`].
 pub(crate) fn report_error(fault: &CommandError, console: &mut Console) -> u8 {
     let mut report = Report::default();
     let code = match fault {

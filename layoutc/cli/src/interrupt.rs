@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use crate::command_error::CommandError;
 
-/// Exit code after an interrupt: 128 plus the number of the signal.
+/// Exit code after an interrupt: 130, which is 128 plus 2, the number of SIGINT. Other signals that end the process,
+/// such as SIGTERM, give it too.
 pub(crate) const INTERRUPTED: u8 = 130;
 /// Time that a process which is writing files has from an interrupt to its forced end. Outputs are written atomically,
-/// so that none is truncated.
+/// so that none is truncated by the forced end.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 static PREPARED: AtomicBool = AtomicBool::new(false);
@@ -37,8 +38,8 @@ pub(crate) fn install_once() -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Installs the handler of Ctrl-C and other signals, which ends the process with the exit code [`INTERRUPTED`]. The
-/// process ends immediately, or, while a [`WriteGuard`] exists, after [`PATIENCE`].
+/// Installs the handler of Ctrl-C and other signals, which ends the process with the exit code [`INTERRUPTED`]:
+/// immediately, or, while a [`WriteGuard`] exists, after [`PATIENCE`], if the process has not ended by itself before.
 #[cfg(feature = "cli")]
 pub(crate) fn install() -> Result<(), CommandError> {
     let handler = || {
@@ -80,7 +81,7 @@ impl Drop for WriteGuard {
     }
 }
 
-/// Fails if an interrupt has arrived.
+/// Fails if an interrupt has arrived since the handler was installed.
 ///
 /// # Errors
 /// [`CommandError::Interrupted`].

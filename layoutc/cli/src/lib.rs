@@ -51,7 +51,8 @@ pub use console::write_plainly;
 pub use report::human::render as render_diagnostic;
 pub use report::{DiagnosticSource, escape};
 
-/// Entry point of the binary `layoutc`.
+/// Entry point of the binary `layoutc`: parses the arguments of the process, runs the command, and returns its exit
+/// code.
 #[cfg(feature = "cli")]
 pub fn run() -> ExitCode {
     template_sandbox::enter();

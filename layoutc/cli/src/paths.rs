@@ -26,7 +26,8 @@ pub(crate) fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// Path of `path` relative to the folder `from`, where both are absolute: `/a/b/c` from `/a/d` is `../b/c`.
+/// Path of `path` relative to the folder `from`, where both are absolute: `/a/b/c` from `/a/d` is `../b/c`. It is `.`
+/// if the two are equal. Links are not resolved.
 pub(crate) fn relative(path: &Path, from: &Path) -> PathBuf {
     let (path, from) = (normal(path), normal(from));
     let shared = path.components().zip(from.components()).take_while(|(a, b)| a == b).count();
@@ -35,7 +36,8 @@ pub(crate) fn relative(path: &Path, from: &Path) -> PathBuf {
     if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative }
 }
 
-/// Path relative to the working directory, for display.
+/// Path of `path`, which is absolute, relative to the working directory, as text for display. Characters that are not
+/// Unicode are replaced. The path itself if the working directory is unknown.
 pub(crate) fn relative_to_cwd(path: &Path) -> String {
     let seen = env::current_dir().map_or_else(|_| path.to_owned(), |here| relative(path, &here));
     seen.to_string_lossy().into_owned()
@@ -67,13 +69,14 @@ pub(crate) fn slashed(path: &Path) -> Option<String> {
     Some(text)
 }
 
-/// True if a path with `/` as separator is relative and not empty, and has no `..`, backslash or NUL character.
+/// True if `path` leads to a place below the folder that it is relative to. `path` has `/` as separator. It must not be
+/// empty or absolute, contain `..`, a backslash or a NUL character, or begin with the component `.`.
 pub(crate) fn is_below(path: &str) -> bool {
     let names = |component| matches!(component, Component::Normal(_));
     !path.is_empty() && !path.contains(['\0', '\\']) && Path::new(path).components().all(names)
 }
 
-/// True if a text is a single path component other than `.` and `..`.
+/// True if `text` is a single path component other than `.` and `..`, without a backslash or a NUL character.
 pub(crate) fn is_name(text: &str) -> bool {
     !matches!(text, "" | "." | "..") && !text.contains(['/', '\\', '\0'])
 }

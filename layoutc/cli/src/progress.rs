@@ -33,15 +33,15 @@ pub(crate) enum ProgressUnit {
     Bytes,
 }
 
-/// Display of the progress of a task until it is dropped.
+/// Display of the progress of a task. The display ends when this value is dropped.
 pub(crate) struct Progress<'scope> {
     over: Option<SyncSender<()>>,
     shows: Option<ScopedJoinHandle<'scope, ()>>,
 }
 
 impl<'scope> Progress<'scope> {
-    /// Starts to display the progress of `work` on a thread of `scope`, unless the console is quiet or prints
-    /// JSON.
+    /// Starts to display the progress of `work` on a thread of `scope`: a bar if standard error is a terminal, else
+    /// lines. Displays nothing if the console is quiet or prints JSON.
     pub(crate) fn show<'env>(
         scope: &'scope Scope<'scope, 'env>,
         work: ProgressTask<'env>,
@@ -69,7 +69,8 @@ impl Drop for Progress<'_> {
     }
 }
 
-/// Waits until the work ends, or at most the time `after`. Returns true if the work has ended.
+/// Waits until the work ends, but at most for the time `after`. `ended` is the channel that disconnects when the work
+/// ends. Returns true if the work has ended.
 fn is_over(ended: &Receiver<()>, after: Duration) -> bool {
     ended.recv_timeout(after) != Err(RecvTimeoutError::Timeout)
 }
@@ -121,7 +122,7 @@ fn lines(work: ProgressTask<'_>, ended: &Receiver<()>) {
     }
 }
 
-/// Share of `done` in `all` in percent, rounded down; 100 if `all` is 0.
+/// Share of `done` in `all`, as a percentage rounded down: 33 for 1 of 3; 100 if `all` is 0.
 pub(crate) fn percent(done: u64, all: u64) -> u128 {
     (u128::from(done) * 100).checked_div(u128::from(all)).unwrap_or(100)
 }

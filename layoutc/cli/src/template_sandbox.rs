@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 static IS_TRUSTED: AtomicBool = AtomicBool::new(false);
 
-/// Disables the sandbox, for templates that are trusted.
+/// Disables the sandbox for the rest of the process, for templates that are trusted like the caller itself.
 pub(crate) fn trust() {
     IS_TRUSTED.store(true, Ordering::Relaxed);
 }
@@ -48,12 +48,14 @@ pub(crate) fn is_child() -> bool {
     std::env::var_os(MARK).is_some()
 }
 
-/// Runs the command line of this process in a child process with limited memory and time. The child writes no files
-/// ([`is_child`]). Does nothing in such a child, or after [`trust`]. Errors that the child itself reports are ignored.
+/// Runs the command line of this process in a child process with limited memory and time. The child writes no files,
+/// because every build in it is a dry run ([`is_child`]). Does nothing in such a child, or after [`trust`]. Errors that
+/// the child itself reports are ignored, because this process will report them.
 ///
 /// # Errors
-/// Diagnostic `template::memory` if the child dies or exceeds the time limit, or a system error if it cannot be
-/// started.
+/// [`CommandError::Input`] with a diagnostic `template::memory` if the child is killed by a signal, ends with an exit
+/// code above 3 (as after a panic), or exceeds [`PATIENCE`]. [`CommandError::Machine`] if the child cannot be started
+/// or waited for.
 pub(crate) fn dry_run_in_child() -> Result<(), CommandError> {
     if is_child() || IS_TRUSTED.load(Ordering::Relaxed) {
         return Ok(());

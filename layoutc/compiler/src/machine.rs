@@ -11,22 +11,24 @@ pub struct Cpu {
     /// neighbors.
     pub line_bytes: i128,
     /// Size of an L2 cache, in bytes. A relayout whose destination is known to have at most this many bytes uses
-    /// neither prefetches nor streaming (non-temporal) stores; a larger or symbolic one may.
+    /// neither prefetches nor streaming (non-temporal) stores, unless the manifest has `stores streaming`; a larger or
+    /// symbolic one may.
     pub l2_bytes: i64,
     /// Size of the largest last-level cache of the supported processors, in bytes. A relayout whose destination is
     /// larger transposes tiles of `streamed_block_bytes`; one that copies a single run may use streaming stores.
     pub llc_bytes: i64,
     /// Destination size, in bytes, above which some supported processor benefits from streaming stores: three eighths
-    /// of its last-level cache. A destination of at most this many bytes is written with cached stores.
+    /// of its last-level cache. A destination of at most this many bytes is written with cached stores, unless the
+    /// manifest has `stores streaming`.
     pub stream_bytes: i64,
     /// Size, in bytes, that a larger destination with `stores cached` in its manifest is assumed to have: more than any
     /// L2 cache and less than any last-level cache, so that streaming stores never write it.
     pub cached_bytes: i64,
     /// Size of the largest relayout, in bytes of the destination, whose source and destination fit an L2 cache
-    /// together. Up to it, one call transposes one tile of whole cache lines; above it, one call transposes several.
+    /// together. Up to it, one call transposes one tile of whole cache lines; above it, one call may transpose several.
     pub l2_pair_bytes: i128,
-    /// Width of the narrowest vector register of the supported processors, in bytes. Rows and columns of fewer bytes
-    /// are copied without vectors.
+    /// Width of the narrowest vector register of the supported processors, in bytes. Generated code transposes tiles
+    /// with rows or columns of fewer bytes by separate functions.
     pub least_vector_bytes: u32,
     /// Width of the widest vector register of the supported processors, in bytes. Generated code uses no wider vectors.
     pub vector_bytes: u32,
@@ -34,8 +36,8 @@ pub struct Cpu {
     /// AVX-512; the other two hold the operands of an instruction. Loops that index a larger array are not unrolled.
     pub register_bytes: i64,
     /// Number of independent accumulators that keep the multiply-add units of a core busy: two units with a latency of
-    /// four or five cycles. A register tile has at least this many vectors of accumulators if an even division of its
-    /// rows allows it.
+    /// four or five cycles. A register tile gets fewer rows than fit, for an even division of the loop over rows, only
+    /// if it keeps this many vectors of accumulators or the number of tiles stays the same.
     pub sums_in_flight: i128,
     /// Number of vector multiply-adds that a core starts in a cycle, for estimates of a kernel's cost.
     pub sums_per_cycle: i128,
@@ -43,8 +45,8 @@ pub struct Cpu {
     pub loads_per_cycle: i128,
     /// Latency of a vector addition, in cycles, for estimates of a kernel's cost.
     pub sum_latency: i128,
-    /// Least number of iterations (reduced values) of a reduction for which the cost of its schedule is estimated. A
-    /// reduction with fewer gets no warning about a slow schedule.
+    /// Least number of iterations of a reduction, over all elements of its result, for which the cost of its schedule
+    /// is estimated. A reduction with fewer gets no warning about a slow schedule.
     pub costed_values: i128,
     /// Least ratio of a reduction's iterations to the elements of its operands for which the cost of its schedule is
     /// estimated. Below it, memory bounds the time.
@@ -61,14 +63,15 @@ pub struct Cpu {
     /// Length of the shortest run, in bytes, that one call of a copy primitive copies if the length is known at run
     /// time only. A run whose upper bound is lower is copied element by element.
     pub copy_unknown_run_bytes: i128,
-    /// Size of the smallest tile, in bytes, for which a loop nest calls a transpose primitive. A smaller tile is
-    /// transposed by loops over its elements.
+    /// Least number of bytes, in one tile or several, for which the planner chooses a call of a transpose primitive.
+    /// Fewer bytes are copied by loops.
     pub call_bytes: i128,
-    /// Total size of the smallest set of runs, in bytes, for which a loop nest calls a copy primitive. Fewer bytes are
-    /// copied by loops over elements.
+    /// Length of the shortest contiguous runs, in bytes, for which the planner chooses a call of a copy primitive that
+    /// copies several runs. Shorter runs are copied by loops.
     pub call_run_bytes: i128,
     /// Edge of a square transpose tile, in elements, in transpositions by loops: 32 × 32 elements of 16 bytes fit an L1
-    /// cache. Longer digits are split into tiles of this edge.
+    /// cache. If both digits (mixed-radix components of an index) of the transposition are longer, they are split into
+    /// tiles of this edge.
     pub transpose_edge: i64,
     /// Size of the largest tile that one call transposes, in bytes of the destination, in a relayout of at most
     /// `llc_bytes`: an L2 cache holds it in the source and in the destination. Larger tiles are split.
@@ -88,18 +91,22 @@ pub struct Cpu {
     /// Least number of uses of each element of a packed block (operand packing). A block with fewer uses is not packed,
     /// because packing takes as long as the vectors save.
     pub packing_uses: i128,
-    /// Least stride of a read, in bytes, that costs TLB misses or set conflicts in caches. A read with at least this
-    /// stride in a loop of at least `far_vectors` iterations is packed, one with a shorter stride is not.
+    /// Least stride of a read along a reduced loop, in bytes, that costs TLB misses or set conflicts in caches. A read
+    /// that is unit-stride along the vector loop is packed only if it has at least this stride in a reduced loop of at
+    /// least `far_vectors` iterations.
     pub far_stride_bytes: i128,
-    /// Least number of iterations of a loop with a stride of `far_stride_bytes` whose pages exceed the TLB. A read of
-    /// fewer iterations is not packed.
+    /// Least number of iterations of a reduced loop with a stride of `far_stride_bytes` whose pages exceed the TLB.
+    /// Such a loop with fewer iterations is no reason to pack a read, and a chunk of a split-K reduction with a packed
+    /// block has no fewer.
     pub far_vectors: i128,
-    /// Size of a packed block for one chunk of a reduction (split-K), in bytes, used if the block of the whole
-    /// reduction exceeds `block_stack_bytes`.
+    /// Maximum size of a packed block for one chunk of a reduction (split-K), in bytes. Chunks are used if the block of
+    /// the whole reduction exceeds `block_stack_bytes`.
     pub packed_part_bytes: i128,
-    /// Trip count that is assumed of a loop whose trip count is known at run time only, in iterations.
+    /// Trip count that is assumed of a loop whose trip count is known at run time only, in the estimate of how often
+    /// each packed block is used.
     pub unknown_trip_count: i128,
-    /// Trip count of the longest loop that is unrolled without an `unroll` directive. Longer loops are not unrolled.
+    /// Trip count of the longest loop of a register tile that is unrolled without an `unroll` directive. Longer loops
+    /// are not unrolled.
     pub unrolled_iterations: i128,
     /// Maximum unroll factor of a loop with an `unroll` directive. A loop with a greater trip count is unrolled by this
     /// factor.
@@ -108,10 +115,11 @@ pub struct Cpu {
     /// packed blocks are split or not used; larger caches that the manifest requests are an error.
     pub block_stack_bytes: i128,
     /// Size of the largest intermediate tensor on the stack, in bytes. The caller of the kernel provides the memory of
-    /// a larger one.
+    /// a larger one. For an intermediate that is computed in a loop, the buffer of one iteration counts, and a larger
+    /// one is an error.
     pub local_stack_bytes: i128,
-    /// Least number of bytes that a loop over elements copies to be run in parallel. A loop that copies fewer bytes
-    /// runs on one thread, because waking the others takes longer.
+    /// Least number of bytes that a loop over elements, which copies them or writes padding, must write to be run in
+    /// parallel. A loop that writes fewer bytes runs on one thread, because waking the others takes longer.
     pub parallel_bytes: i128,
     /// Least number of bytes that a loop over copied runs or transposed tiles copies to be run in parallel, at tens of
     /// bytes a nanosecond. A loop that copies fewer bytes runs on one thread.
@@ -163,14 +171,14 @@ pub struct Cpu {
 /// Vector instruction sets for which kernels are planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum VectorIsa {
-    /// 32 registers of 64 bytes.
+    /// AVX-512: 32 vector registers of 64 bytes.
     Avx512,
-    /// 16 registers of 32 bytes.
+    /// AVX2: 16 vector registers of 32 bytes.
     Avx2,
 }
 
 impl VectorIsa {
-    /// Instruction sets by their names in manifests.
+    /// All instruction sets, as pairs (name in manifests, instruction set).
     pub const NAMES: &'static [(&'static str, Self)] =
         &[("avx512", Self::Avx512), ("avx2", Self::Avx2)];
 
@@ -238,13 +246,14 @@ pub struct Gpu {
     /// Number of adjacent 4-byte elements that fill a sector of global memory (the unit of a memory transaction). A
     /// launch configuration with fewer threads along the contiguous loop of the output is estimated as slower.
     pub sector_elements: i64,
-    /// Size of a sector of global memory, in bytes. A relayout does not join elements of rows to words if the
-    /// contiguous runs of the source are shorter.
+    /// Size of a sector of global memory, in bytes. A relayout that transposes words in registers writes single
+    /// elements, not words, if the contiguous runs of the source are shorter.
     pub sector_bytes: i128,
     /// Width of the widest word of a transposition in registers, in bytes. Wider words are no faster, and are not
     /// formed.
     pub transposed_word_bytes: i64,
-    /// Least size of a relayout's tile, in bytes, unless the tensor is too small for `tiles` such tiles.
+    /// Least size of a relayout's tile, in bytes. A tile in shared memory may be smaller if the tensor is too small for
+    /// `tiles` such tiles.
     pub tile_bytes: i64,
     /// Least number of elements of a relayout's tile in shared memory, unless the tensor is too small for `tiles`
     /// such tiles.

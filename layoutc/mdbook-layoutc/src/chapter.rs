@@ -60,8 +60,8 @@ pub(crate) fn draw_chapter(name: &str, chapter: &str) -> Result<String, String> 
     if faults.is_empty() { Ok(out) } else { Err(faults) }
 }
 
-/// Text of the error `undrawn` about the block `fence` of the chapter, as it is printed. `chapter` is the text of the
-/// chapter, and `name` is its file.
+/// Text of the error `undrawn` about the block `fence`, as it is printed. `chapter` is the text of the chapter, `name`
+/// is its file, and `blocks` are its KDL blocks.
 fn undrawn_message(
     undrawn: &DrawError,
     name: &str,

@@ -46,8 +46,8 @@ impl<'a> ChapterFence<'a> {
         self.all.get(self.this).and_then(CodeFence::path).unwrap_or(NAMELESS)
     }
 
-    /// Block that defines the file at `path`. It is the block to draw if that defines the file; else the last block
-    /// before it that does, else the first block after it that does. `None` if no block defines the file.
+    /// Block that defines the file at `path`: the block to draw if it defines the file, else the last block before it
+    /// that does, else the first block after it that does. `None` if no block defines the file.
     pub(crate) fn file(&self, path: &str) -> Option<&'a CodeFence> {
         if path == self.name() {
             return self.all.get(self.this);
@@ -64,7 +64,11 @@ impl SourceLoader for ChapterFence<'_> {
     }
 }
 
-/// SVG text, on one line, of the picture that the block requests.
+/// SVG text, on one line, of the picture that `request` describes. `blocks` has the block with the request, whose
+/// manifest defines the tensor, and the other blocks of the chapter.
+///
+/// # Errors
+/// [`DrawError::Manifest`] if the manifest has errors, [`DrawError::InvalidRequest`] if the request does not match it.
 pub(crate) fn figure(
     blocks: ChapterFence<'_>,
     request: &PictureRequest,
@@ -89,7 +93,8 @@ pub(crate) fn figure(
     selected(tensor, view, request).map(|picture| inline(&picture))
 }
 
-/// Picture of the slice of `tensor` that `request` selects, or of `view` if given. Each symbol has its least value.
+/// Picture of the slice of `tensor` that `request` selects, with the least value of each symbol. `view` is the view
+/// whose elements `tensor` has, if it is that of a view.
 fn selected(
     tensor: &Tensor,
     view: Option<&View>,

@@ -19,7 +19,7 @@ pub(crate) struct CodeFence {
 }
 
 impl CodeFence {
-    /// Converts a byte offset in the text of the block to one in the chapter.
+    /// Converts the byte offset `byte` in the text of the block to one in the chapter.
     pub(crate) fn place(&self, byte: usize) -> usize {
         let piece = self.pieces.iter().rev().find(|piece| piece.0 <= byte);
         piece.map_or(self.span.start, |(text, chapter)| chapter + byte - text)
@@ -76,11 +76,10 @@ pub(crate) struct PictureRequest {
     pub(crate) at: Vec<String>,
 }
 
-/// Parses the picture request in an info string such as `kdl,layout=NAME axes=h,w at=n=0,c=1`; `None` without
-/// `layout`.
+/// Parses the picture request in an info string such as `kdl,layout=NAME axes=h,w at=n=0,c=1`; `None` without `layout`.
 ///
 /// # Errors
-/// The error is a message about an unknown word in the info string.
+/// A message about the first word that is unknown or has no key before it.
 pub(crate) fn picture_request(info: &str) -> Result<Option<PictureRequest>, String> {
     let words = info.split([',', ' ', '\t']).filter(|word| !word.is_empty()).skip(1);
     if !words.clone().any(|word| word.starts_with("layout=")) {

@@ -19,7 +19,7 @@ pub(crate) fn code(text: &str) -> String {
     out + "</code></pre>"
 }
 
-/// Name of the CSS class of highlight.js for a kind of text, without the prefix `hljs-`.
+/// Name of highlight.js's CSS class for the kind of text `paint`, without the prefix `hljs-`.
 fn class(paint: HighlightKind) -> &'static str {
     match paint {
         HighlightKind::Comment => "comment",

@@ -63,7 +63,8 @@ fn preprocess() -> ExitCode {
 }
 
 /// JSON of the book in which KDL blocks are replaced by highlighted manifests and pictures. `text` is the input from
-/// mdBook, the JSON list `[context, book]`. The error is the text of all errors in the blocks of the book.
+/// mdBook, the JSON list `[context, book]`. The error is the text of all errors in the blocks of the book, or a message
+/// that the input is invalid. For a renderer other than [`RENDERER`] the book is unchanged.
 fn draw_book(text: &str) -> Result<String, String> {
     let unknown = |what: &str| format!("error: invalid input from mdBook: {what}\n");
     let (context, mut book): (Value, Value) =

@@ -14,15 +14,15 @@ pub fn cases<N>(ordinary: N, full: N) -> N {
     if is_full() { full } else { ordinary }
 }
 
-/// Value of the environment variable `variable` as a number, `None` if the variable is not set; panics if the value is
-/// not a number.
+/// Value of the environment variable `variable` as a number, `None` if the variable is not set. Panics if the value is
+/// not an integer from 0 to 2^64 - 1.
 pub fn number(variable: &str) -> Option<u64> {
     let text = env::var(variable).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{variable}={text} is not a number")))
 }
 
-/// Seed of random tests: `LAYOUTC_SEED`, else one that changes every day, so that the tests of several days
-/// cover more.
+/// Seed of random tests: the number in `LAYOUTC_SEED`, else the number of days since 1970, so that the tests of several
+/// days cover more.
 pub fn seed() -> u64 {
     let today = || {
         let elapsed = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Text of the file at `path`; panics if it cannot be read.
+/// Text of the file at `path`. Panics if it cannot be read or is not UTF-8.
 #[track_caller]
 pub fn read(path: impl AsRef<Path>) -> String {
     let path = path.as_ref();
@@ -11,7 +11,7 @@ pub fn read(path: impl AsRef<Path>) -> String {
         .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()))
 }
 
-/// Writes a file, and creates the folders that it is in; panics on an error.
+/// Writes the bytes `content` to the file at `path`, and creates the folders that it is in. Panics on an error.
 #[track_caller]
 pub fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
     let path = path.as_ref();
@@ -21,7 +21,8 @@ pub fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
         .unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
 }
 
-/// Paths of all files in `folder` and its subfolders, sorted; empty if the folder does not exist.
+/// Paths of all files in `folder` and its subfolders, sorted; empty if the folder does not exist. Each path begins with
+/// `folder`.
 pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -40,13 +41,13 @@ pub fn files_below(folder: &Path) -> Vec<PathBuf> {
 pub struct TempFolder(tempfile::TempDir);
 
 impl TempFolder {
-    /// Temporary folder with these files, each given as its path in the folder and its text.
+    /// Temporary folder with the files `files`, each given as the pair of its path in the folder and its text.
     pub fn new(files: &[(&str, &str)]) -> Self {
         Self::with(tempfile::tempdir(), files)
     }
 
-    /// Temporary folder with these files in memory, where syncs cost nothing, if the system has `/dev/shm`; else
-    /// like [`TempFolder::new`].
+    /// Temporary folder with the files `files`, pairs of path and text, in memory (`/dev/shm`), where syncs cost
+    /// nothing. On disk, as from [`TempFolder::new`], if the system has no `/dev/shm`.
     pub fn in_memory(files: &[(&str, &str)]) -> Self {
         let memory = Path::new("/dev/shm");
         let folder =
@@ -62,29 +63,32 @@ impl TempFolder {
         folder
     }
 
-    /// Absolute path of a file in the folder, or of the folder itself if `path` is empty.
+    /// Absolute path of the file at `path`, relative to the temporary folder, or of the folder itself if `path` is
+    /// empty.
     pub fn path(&self, path: &str) -> PathBuf {
         if path.is_empty() { self.0.path().to_owned() } else { self.0.path().join(path) }
     }
 
-    /// Writes the file at `path`, relative to the folder, and creates the folders that it is in; panics on an error.
+    /// Writes `content` to the file at `path`, relative to the temporary folder, and creates the folders that it is in.
+    /// Panics on an error.
     #[track_caller]
     pub fn write(&self, path: &str, content: &(impl AsRef<[u8]> + ?Sized)) {
         write(self.path(path), content);
     }
 
-    /// Text of the file at `path`, relative to the folder; `None` if it is missing or not UTF-8.
+    /// Text of the file at `path`, relative to the temporary folder; `None` if it is missing, unreadable or not UTF-8.
     pub fn read(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.path(path)).ok()
     }
 
-    /// Bytes of a file in the folder; panics if it cannot be read.
+    /// Bytes of the file at `path`, relative to the temporary folder. Panics if it cannot be read.
     #[track_caller]
     pub fn bytes(&self, path: &str) -> Vec<u8> {
         fs::read(self.path(path)).unwrap_or_else(|error| panic!("cannot read {path}: {error}"))
     }
 
-    /// Paths of all files in the subfolder `folder` and below, relative to the temporary folder, sorted.
+    /// Paths of all files in the subfolder `folder` and below, relative to the temporary folder, sorted. All files of
+    /// the temporary folder if `folder` is empty; none if the subfolder does not exist.
     pub fn files(&self, folder: &str) -> Vec<String> {
         let relative =
             |path: &Path| path.strip_prefix(self.0.path()).unwrap().to_string_lossy().into_owned();

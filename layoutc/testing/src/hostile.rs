@@ -124,8 +124,8 @@ pub const CONFINED: &[&str] = &[
 /// width, a sorted list of two entries, and 60 MB of text.
 pub const FINE: &[&str] = &["indent", "nested lists sorted", "raw text in loops"];
 
-/// Text of the template called `name` in [`HOSTILE`], where a long text is generated; empty if no template has the
-/// name.
+/// Text of the template called `name` in [`HOSTILE`]; the long texts, which are empty there, are generated. Empty if no
+/// template has the name.
 pub fn hostile_template(name: &str) -> String {
     let deep = |open: &str, inside: &str, close: &str, count: usize| {
         format!("{}{inside}{}", open.repeat(count), close.repeat(count))

@@ -12,8 +12,8 @@ use crate::campaign;
 /// Time limit for an event or operation that a test waits for, such as the output of a process.
 pub const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-/// Calls `poll` until it returns a value; panics after [`TIME_LIMIT`] with the name `what` of the awaited
-/// event.
+/// Calls `poll` every few milliseconds until it returns a value, and returns that value. Panics after [`TIME_LIMIT`]
+/// with `what`, the name of the awaited event.
 #[track_caller]
 pub fn wait_for<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
@@ -26,7 +26,7 @@ pub fn wait_for<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Path of the program `name` in the folders of `PATH`, `None` if it is not installed.
+/// Path of the program `name` in the first folder of `PATH` that contains it, `None` if there is none.
 pub fn program(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file())
@@ -37,16 +37,18 @@ pub fn is_installed(name: &str) -> bool {
     program(name).is_some()
 }
 
-/// Path of a program that a test needs, `None` if the program is not installed; the test must then be skipped
-/// ([`campaign::is_available`]).
+/// Path of the program `name`, which a test needs. `None` if it is not installed; the test must then be skipped. Panics
+/// instead on CI ([`campaign::is_available`]).
 pub fn needed_program(name: &str) -> Option<PathBuf> {
     let path = program(name);
     campaign::is_available(path.is_some(), name);
     path
 }
 
-/// Standard output of the command `command`, which it runs. If the command fails, the error is a text with the command,
-/// its status and everything it printed.
+/// Runs the command `command`, and returns its standard output as text.
+///
+/// # Errors
+/// A text with the command, its exit status and everything it printed, if the command cannot be started or fails.
 pub fn output(command: &mut Command) -> Result<String, String> {
     let Output { status, stdout, stderr } =
         command.output().map_err(|error| format!("{command:?}: {error}"))?;
@@ -71,7 +73,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Runs a command with the text `input` as standard input, and waits for its end; panics if the command cannot be
+    /// Runs `command` with the text `input` as standard input, and waits for its end. Panics if the command cannot be
     /// started.
     #[track_caller]
     pub fn run(command: &mut Command, input: &str) -> Self {
@@ -85,20 +87,22 @@ impl Finished {
         Self::of(&child.wait_with_output().unwrap())
     }
 
-    /// Result of a finished process, in which bytes that are not UTF-8 are replaced by `U+FFFD`.
+    /// Result of a finished process, from `output`, in which bytes that are not UTF-8 are replaced by `U+FFFD`.
     pub fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Self { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
     }
 
-    /// Standard output of a process; panics unless the process succeeded without a message on standard error.
+    /// Standard output of the process. Panics unless the process ended with exit code 0 and printed nothing to standard
+    /// error.
     #[track_caller]
     pub fn success(&self) -> &str {
         assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{}", self.out);
         &self.out
     }
 
-    /// Exit code and standard error of a process; panics if the process printed to standard output.
+    /// Pair of the exit code (`None` if a signal ended the process) and the standard error. Panics if the process
+    /// printed to standard output.
     #[track_caller]
     pub fn failure(&self) -> (Option<i32>, &str) {
         assert_eq!(self.out, "", "{}", self.err);

@@ -37,8 +37,8 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// Random number in `0..bound`, uniform except for a small bias: for bounds up to `2^32`, the likelihoods of
-    /// two numbers differ by a factor of at most `1 + 2^-16`. Bound 0 gives 0.
+    /// Random number in `0..bound`, uniform except for a small bias: for bounds up to `2^32`, the likelihoods of two
+    /// numbers differ by a factor of at most `1 + 2^-16`. Bound 0 gives 0. Panics if the bound is negative.
     pub fn below<N: Integer>(&mut self, bound: N) -> N {
         let Ok(bound) = bound.try_into() else { panic!("a bound is positive") };
         let bits = self.bits();
@@ -48,12 +48,12 @@ impl Random {
         number
     }
 
-    /// Random number in `low..=high`, distributed as that of [`Random::below`].
+    /// Random number in `low..=high`, distributed as that of [`Random::below`]. `high` must be at least `low`.
     pub fn between<N: Integer>(&mut self, low: N, high: N) -> N {
         low + self.below(high - low + N::from(1))
     }
 
-    /// Random choice that is true with probability `1 / n`.
+    /// Random choice that is true with probability `1 / n`; always true for `n` 0.
     pub fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
@@ -70,7 +70,7 @@ impl Random {
         }
     }
 
-    /// Random list of `count` bytes; each value of a byte is equally likely.
+    /// Random list of `count` bytes. Each of the 256 values of a byte is equally likely.
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
         std::iter::repeat_with(|| self.below(256_u64).to_le_bytes()[0]).take(count).collect()
     }

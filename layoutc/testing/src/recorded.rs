@@ -10,7 +10,8 @@ pub fn is_blessing() -> bool {
     std::env::var_os("BLESS").is_some()
 }
 
-/// True if the file at `path` has the text `text`. If `BLESS` is set, the file is rewritten first.
+/// True if the file at `path` has the text `text`. If the environment variable `BLESS` is set, the file is first
+/// rewritten with this text.
 pub fn is_recorded(path: impl AsRef<Path>, text: &str) -> bool {
     let path = path.as_ref();
     let is_same = || fs::read(path).is_ok_and(|recorded| recorded == text.as_bytes());
@@ -20,7 +21,8 @@ pub fn is_recorded(path: impl AsRef<Path>, text: &str) -> bool {
     is_same()
 }
 
-/// Asserts that the file at `path` has the text `text`. If `BLESS` is set, the file is rewritten first.
+/// Panics unless the file at `path` has the text `text`. If the environment variable `BLESS` is set, the file is first
+/// rewritten with this text.
 #[track_caller]
 pub fn assert_recorded(path: impl AsRef<Path>, text: &str) {
     let path = path.as_ref();

@@ -35,7 +35,8 @@ impl Layout {
     /// [`Error::Build`] if `inner` has another number of physical axes than this layout has logical axes, or if a
     /// physical index of `inner` leaves the extent of the logical axis of this layout; [`Error::OuterDomain`] or
     /// [`Error::OuterShards`] if this layout is restricted to a domain or places several shards in one memory;
-    /// [`Error::Compare`] if the two layouts declare a symbol differently.
+    /// [`Error::Compare`] if the two layouts declare a symbol differently; [`Error::Proof`] if the result is not proven
+    /// injective, for example because `inner` is a read-only view; [`Error::Expr`] if an expression grows too large.
     pub fn compose(&self, inner: &Self) -> Result<Self, Error> {
         if self.domain.is_some() {
             return Err(Error::OuterDomain);
@@ -69,8 +70,9 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Padding`] if the layout is not bijective, and [`Error::NoInverse`] if it was proven by enumeration.
-    /// [`Layout::element_at`] also serves such layouts.
+    /// [`Error::Padding`] if the layout is not bijective, and [`Error::NoInverse`] if it was proven by enumeration;
+    /// [`Layout::element_at`] also serves such layouts. [`Error::Build`], [`Error::Proof`] or [`Error::Expr`] if the
+    /// inverse cannot be built or proven as a layout of its own.
     pub fn inverted(&self) -> Result<Self, Error> {
         if self.verdict != Verdict::Bijective {
             return Err(Error::Padding);

@@ -71,8 +71,9 @@ impl LayoutDefinition {
     /// element is inside the physical shape.
     ///
     /// # Errors
-    /// [`Error::Proof`] with two elements and the slot that they share; other variants of [`Error`] for invalid maps
-    /// or conditions.
+    /// [`Error::Proof`] if two elements share a slot, which it names, or if injectivity is neither proven nor refuted;
+    /// [`Error::Map`] or [`Error::Condition`] for unknown names and the like; [`Error::Build`] if an index leaves its
+    /// extent, the domain is empty or the size does not fit 64 bits; [`Error::Expr`] if an expression grows too large.
     pub fn prove(self) -> Result<Layout, Error> {
         let mut builder = LayoutBuilder::new(&[], &self.axes, self.element_bits)?;
         if let Some(condition) = &self.condition {
@@ -117,20 +118,22 @@ impl Layout {
         }
     }
 
-    /// Offset in the flat buffer, in elements, of the element at the logical index `index`. The layout has no
-    /// symbols.
+    /// Offset in the flat buffer, in elements, of the element at the logical index `index`, in a layout without
+    /// symbols. [`Layout::locate`] serves layouts with symbols.
     ///
     /// # Errors
-    /// [`Error::Location`] for an index outside the layout. [`Layout::locate`] serves layouts with symbols.
+    /// [`Error::Location`] for an index outside the layout, or if its expressions contain symbols.
     pub fn offset_of(&self, index: &[i128]) -> Result<i128, Error> {
         Ok(self.locate(index, &[])?.offset)
     }
 
-    /// Logical index of the element at an offset in the flat buffer, in elements; `None` if the slot is padding. The
-    /// layout has no symbols. Inverse of [`offset_of`](Self::offset_of).
+    /// Logical index of the element at an offset in the flat buffer, in elements, in a layout without symbols; `None`
+    /// if the slot is padding. Inverse of [`offset_of`](Self::offset_of). [`Layout::element_at`] serves layouts with
+    /// symbols.
     ///
     /// # Errors
-    /// [`Error::Location`] for an offset outside the buffer. [`Layout::element_at`] serves layouts with symbols.
+    /// [`Error::Location`] for an offset outside the buffer; [`Error::Expr`] or [`Error::Location`] if an expression of
+    /// the layout contains symbols.
     pub fn element_at_offset(&self, offset: i128) -> Result<Option<Vec<i128>>, Error> {
         let number = |expr: &Expr| expr.evaluate(&|_| None);
         let slots = number(&self.physical_elements)?;
@@ -153,9 +156,9 @@ impl Layout {
         Ok(self.element_at(&physical, &[])?)
     }
 
-    /// Comparison of two layouts at all logical indices, for all values of the symbols. `Some(true)` if each index has
-    /// equal physical indices and equal offsets in both layouts, `Some(false)` if an index has not, `None` if neither
-    /// is proven. [`compare`] also returns the first index at which the layouts differ.
+    /// Comparison of this layout with `other` at all logical indices, for all values of the symbols. `Some(true)` if
+    /// each index has equal physical indices and equal offsets in both layouts, `Some(false)` if an index has not,
+    /// `None` if neither is proven. [`compare`] also returns the first index at which the layouts differ.
     ///
     /// ```
     /// use layoutc_algebra::{Error, Layout};
@@ -166,7 +169,7 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Compare`] if ranks, extents, domains or symbols differ.
+    /// [`Error::Compare`] if the logical ranks, extents, domains or symbols differ, or arithmetic fails.
     pub fn same_as(&self, other: &Self) -> Result<Option<bool>, Error> {
         let found = compare(self, other, &SequentialExecutor)?;
         Ok(match found {

@@ -29,8 +29,9 @@ impl LayoutBuilder {
     /// the builder stays unchanged.
     ///
     /// # Errors
-    /// [`BuildError::NoElement`] and [`BuildError::Uncounted`]; [`BuildError::Expr`] if a side of a condition
-    /// leaves 64 bits.
+    /// [`BuildError::NoElement`] if no logical index satisfies `predicate`; [`BuildError::Uncounted`] if `predicate`
+    /// contains symbols, reads axes of symbolic extent, or connects axes with too many index tuples to enumerate;
+    /// [`BuildError::Expr`] if a side of a condition leaves 64 bits.
     pub fn restrict(&mut self, predicate: Predicate) -> Result<(), BuildError> {
         if self.logical.iter().any(|axis| axis.extent.as_const() == Some(0)) {
             return Ok(());
@@ -121,7 +122,7 @@ impl LayoutBuilder {
         Ok((self.facts.simplify(&elements)?, element))
     }
 
-    /// Logical index of one element of the domain; empty if the layout has no domain.
+    /// Logical index of one element of the domain, one value per logical axis; empty if the layout has no domain.
     pub(super) fn an_element(&self) -> &[i128] {
         self.domain.as_ref().map_or(&[], |domain| &domain.element)
     }
@@ -151,8 +152,8 @@ impl LayoutBuilder {
         axes.dedup();
     }
 
-    /// True if the logical index is an element of the domain for these values of the symbols; always true without a
-    /// domain.
+    /// True if the logical index `index` is an element of the domain, where `symbols[k]` is the value of
+    /// `Var::Symbol(k)`; always true without a domain.
     pub(super) fn contains(&self, index: &[i128], symbols: &[i128]) -> Result<bool, ExprError> {
         let at = |var| value_of(var, index, symbols);
         self.domain.as_ref().map_or(Ok(true), |domain| domain.predicate.evaluate(&at))

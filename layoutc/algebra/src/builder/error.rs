@@ -10,7 +10,7 @@ use crate::step::StepError;
 /// Error from applying a step to a layout under construction.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BuildError {
-    /// Axis separators are set already, and a step changes the axes, sets strides or sets further separators.
+    /// Axis separators are set already, and a step changes the axes, sets strides or sets separators again.
     #[error("axes cannot change after separators")]
     AfterSeparators,
     /// Explicit strides are set already, and a step changes, groups, aligns or rounds the axes, or sets strides again.
@@ -40,10 +40,10 @@ pub enum BuildError {
         /// Number of logical axes of the base layout, which is the number of indices required.
         axes: usize,
     },
-    /// An explicit stride is negative for some values of the symbols.
+    /// The lower bound of an explicit stride, over all values of the symbols, is negative.
     #[error("negative stride")]
     NegativeStride,
-    /// A separator leaves a group of storage axes empty, or is repeated.
+    /// A separator leaves a group of storage axes empty, is repeated, or is out of order.
     #[error("a separator leaves a group of axes empty")]
     EmptyGroup,
     /// An index of a map is negative at some logical index, such as `i - 1` at `i = 0`.
@@ -67,7 +67,7 @@ pub enum BuildError {
         witness: Vec<i128>,
         /// Value of the item's index at `witness`, which is not below the stated extent.
         value: i128,
-        /// Smallest extent that is sufficient for the item's index, an expression over symbols.
+        /// Smallest extent that is sufficient for the item's index: the maximum of the index plus 1.
         needed: Expr,
     },
     /// An index of a map is neither proven to be in `0..extent` nor refuted by a logical index.

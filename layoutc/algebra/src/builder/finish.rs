@@ -57,7 +57,8 @@ impl LayoutBuilder {
     /// `alignment_bytes`; `executor` runs enumerations, for example in parallel.
     ///
     /// # Errors
-    /// [`FinishError`] if the layout cannot be placed in memory, or is not proven injective.
+    /// [`FinishError::Build`] if the layout is too large, [`FinishError::Injectivity`] if it is not proven injective,
+    /// [`FinishError::Expr`] if an expression is too large or a value overflows.
     pub fn finish(
         self,
         alignment_bytes: u64,
@@ -99,7 +100,8 @@ impl LayoutBuilder {
     /// the proof is not checked. `executor` runs enumerations.
     ///
     /// # Errors
-    /// [`FinishError`].
+    /// [`FinishError::Build`] or [`FinishError::Expr`] if an expression is too large or a value overflows,
+    /// [`FinishError::Injectivity`] if the layout is not proven injective.
     pub fn proof(&self, executor: &dyn Executor) -> Result<ProofMethod, FinishError> {
         let claimed = self.claim(&self.placement()?)?;
         Ok(self.prove(&claimed, ProverSet::All, executor)?.proof)
@@ -301,7 +303,7 @@ impl LayoutBuilder {
         }
     }
 
-    /// Physical indices, offset and strides of the elements under a placement. `groups[g]` is the range of positions of
+    /// Physical indices, offset and strides of the elements under `placement`. `groups[g]` is the range of positions of
     /// the storage axes that form physical axis `g`. The physical indices are simplified if `simplified` is true;
     /// otherwise they are sums of the simplified storage indices times their strides.
     fn addresses(
@@ -336,10 +338,11 @@ impl LayoutBuilder {
     }
 
     /// Completes a read-only view, in which elements may share slots, without a proof. The base address is aligned to
-    /// `alignment_bytes`. The layout has no inverse and no domain, and its verdict is [`Verdict::Broadcast`].
+    /// `alignment_bytes`. The layout has no inverse and no domain, even if the builder has one; its verdict is
+    /// [`Verdict::Broadcast`].
     ///
     /// # Errors
-    /// [`FinishError::Build`] and [`FinishError::Expr`].
+    /// [`FinishError::Build`] or [`FinishError::Expr`] if an expression is too large or a value overflows.
     pub fn finish_overlapping(self, alignment_bytes: u64) -> Result<Layout, FinishError> {
         let placement = self.placement()?;
         let physical_elements = self.physical_elements(&placement)?;

@@ -127,7 +127,8 @@ impl LayoutBuilder {
 }
 
 /// Simplified form of `left op right`, with constants on the right: `p0 - 5 >= 0` becomes `p0 >= 5`. `None` if the
-/// comparison is proven to hold on every slot. `remembering` contains the ranges of the physical indices and symbols.
+/// comparison is proven to hold on every slot. `remembering` contains the ranges of the physical indices and symbols,
+/// and caches results.
 fn simplify_comparison(
     left: &Expr,
     op: CompareOp,
@@ -174,7 +175,7 @@ fn always(difference: &Poly, op: CompareOp, facts: &Facts) -> Result<bool, ExprE
 }
 
 /// Equation `left == right` in simplified form. If `difference`, which equals `left - right`, is a remainder `x % k` or
-/// the negation of one, the equation is `x % k == 0`.
+/// the negation of one, the equation is `x % k == 0`. `facts` contains the ranges of the physical indices and symbols.
 fn equation(
     difference: Expr,
     left: &Expr,

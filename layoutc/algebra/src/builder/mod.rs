@@ -1,8 +1,9 @@
-//! Construction of layouts from steps, each of which maps the current storage axes to new ones.
+//! Construction of layouts from steps: index maps, which replace the current storage axes by new ones, and requests for
+//! their placement in memory, such as strides and alignments.
 //!
-//! A [`LayoutBuilder`] starts as the row-major layout of the logical axes. Every step applies an [`IndexMap`] to the
-//! current storage axes. [`LayoutBuilder::finish`] places the storage axes in memory and proves the layout
-//! injective.
+//! A [`LayoutBuilder`] starts as the row-major layout of the logical axes. [`LayoutBuilder::apply`] applies an
+//! [`IndexMap`] to the current storage axes. [`LayoutBuilder::finish`] places the storage axes in memory and proves the
+//! layout injective.
 
 pub mod definition;
 
@@ -74,8 +75,8 @@ impl LayoutBuilder {
     /// `symbols`. Elements have `element_bits` bits.
     ///
     /// # Errors
-    /// [`BuildError::Size`] if the number of elements or bytes does not fit 64 bits; [`BuildError::Step`] for too
-    /// many axes.
+    /// [`BuildError::Size`] if the number of elements or bytes does not fit 64 bits; [`BuildError::Step`] for more than
+    /// [`MAX_AXES`] axes; [`BuildError::Expr`] if an extent is too large an expression, or a value overflows.
     pub fn new(
         symbols: &[Symbol],
         logical: &[Axis],
@@ -164,8 +165,8 @@ impl LayoutBuilder {
     /// of the map (a current axis if the map has no parameter list) or a symbol.
     ///
     /// # Errors
-    /// [`Error::Parse`], [`Error::Map`], and [`Error::Build`] as in
-    /// [`apply`](Self::apply).
+    /// [`Error::Parse`] for a syntax error, [`Error::Map`] for an unknown name or another violation of the rules of
+    /// maps, and [`Error::Build`] as in [`apply`](Self::apply).
     pub fn map(&mut self, text: &str) -> Result<(), Error> {
         let symbol = |name: &str| {
             let k = self.symbols.iter().position(|symbol| symbol.name == name)?;
@@ -180,7 +181,11 @@ impl LayoutBuilder {
     /// axis `k`.
     ///
     /// # Errors
-    /// [`BuildError`]; the builder is then unchanged.
+    /// [`BuildError::Negative`], [`BuildError::ExtentTooSmall`] or [`BuildError::Unbounded`] for an index that is not
+    /// proven to be in its extent; [`BuildError::EmptyGroup`] for separators; [`BuildError::Size`] or
+    /// [`BuildError::Step`] if the layout would be too large or have too many axes; [`BuildError::AfterStrides`],
+    /// [`BuildError::AfterSeparators`], [`BuildError::AfterSwizzle`] or [`BuildError::AfterAlign`] after such a step;
+    /// [`BuildError::Expr`]. The builder is unchanged after an error.
     pub fn apply(&mut self, map: &IndexMap) -> Result<(), BuildError> {
         if self.demands.strides.is_some() {
             return Err(BuildError::AfterStrides);

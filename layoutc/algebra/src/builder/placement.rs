@@ -12,7 +12,8 @@ impl LayoutBuilder {
     /// physical axis. An empty list changes nothing.
     ///
     /// # Errors
-    /// [`BuildError::EmptyGroup`], [`BuildError::AfterStrides`], [`BuildError::AfterSeparators`].
+    /// [`BuildError::EmptyGroup`] if a group would be empty, or `after` is not ascending; [`BuildError::AfterStrides`]
+    /// or [`BuildError::AfterSeparators`] if strides or separators are set already.
     pub fn separate(&mut self, after: &[usize]) -> Result<(), BuildError> {
         if after.is_empty() {
             return Ok(());
@@ -32,7 +33,7 @@ impl LayoutBuilder {
     /// multiple of the first.
     ///
     /// # Errors
-    /// [`BuildError::AfterSwizzle`], [`BuildError::AfterStrides`].
+    /// [`BuildError::AfterSwizzle`] or [`BuildError::AfterStrides`] if a swizzle or strides are set already.
     pub fn round_up(&mut self, multiple: i128) -> Result<(), BuildError> {
         if self.demands.swizzle.is_some() {
             return Err(BuildError::AfterSwizzle);
@@ -49,7 +50,8 @@ impl LayoutBuilder {
     /// index is inside the axis (see [`Swizzle::reach`]).
     ///
     /// # Errors
-    /// [`BuildError::AfterSwizzle`]; [`BuildError::AfterAlign`] if the first element is aligned.
+    /// [`BuildError::AfterSwizzle`] if a swizzle is set already; [`BuildError::AfterAlign`] if the first element is
+    /// aligned.
     pub fn swizzle(&mut self, swizzle: Swizzle) -> Result<(), BuildError> {
         if self.demands.origin > 0 {
             return Err(BuildError::AfterAlign);
@@ -65,8 +67,10 @@ impl LayoutBuilder {
     /// physical axis.
     ///
     /// # Errors
-    /// [`BuildError::StrideCount`], [`BuildError::NegativeStride`], [`BuildError::AfterSeparators`],
-    /// [`BuildError::AfterStrides`], [`BuildError::AfterSwizzle`].
+    /// [`BuildError::StrideCount`] unless there is one stride per storage axis; [`BuildError::NegativeStride`];
+    /// [`BuildError::AfterSeparators`], [`BuildError::AfterStrides`] or [`BuildError::AfterSwizzle`] if separators,
+    /// strides or a swizzle are set already; [`BuildError::Expr`] if a stride is too large an expression, or a value
+    /// overflows.
     pub fn strides(&mut self, strides: &[Expr]) -> Result<(), BuildError> {
         if self.demands.swizzle.is_some() {
             return Err(BuildError::AfterSwizzle);
@@ -96,7 +100,7 @@ impl LayoutBuilder {
     /// of `bytes`, a power of two. The largest alignment of several calls applies.
     ///
     /// # Errors
-    /// [`BuildError::AfterSwizzle`].
+    /// [`BuildError::AfterSwizzle`] if a swizzle is set already.
     pub fn align_origin(&mut self, bytes: i128) -> Result<(), BuildError> {
         if self.demands.swizzle.is_some() {
             return Err(BuildError::AfterSwizzle);
@@ -110,8 +114,8 @@ impl LayoutBuilder {
     /// the first one counts.
     ///
     /// # Errors
-    /// [`StepError::UnknownAxis`](crate::step::StepError::UnknownAxis) through [`BuildError::Step`];
-    /// [`BuildError::AfterStrides`].
+    /// [`StepError::UnknownAxis`](crate::step::StepError::UnknownAxis) through [`BuildError::Step`] if no storage axis
+    /// is named `name`; [`BuildError::AfterStrides`] if strides are set already.
     pub fn align_axis(&mut self, name: &str, bytes: i128) -> Result<(), BuildError> {
         if self.demands.strides.is_some() {
             return Err(BuildError::AfterStrides);

@@ -49,7 +49,7 @@ pub enum RegroupError {
         lanes: i128,
     },
     /// A stride in narrow elements is not a multiple of the number of lanes, so that it is no whole number of wide
-    /// elements.
+    /// elements; or the new layout would have a stride of another size in memory, for example because of an alignment.
     #[error("the stride of `{axis}` is not a multiple of {lanes}")]
     Stride {
         /// Name of the storage axis with this stride.
@@ -59,25 +59,27 @@ pub enum RegroupError {
         /// Number of narrow elements per wide element.
         lanes: i128,
     },
-    /// The extent of the contiguous storage axis, or of the last physical axis, is not a multiple of the number
-    /// of lanes.
+    /// The extent of the contiguous storage axis, or of the last physical axis, is not a multiple of the number of
+    /// lanes; or the new layout would have other physical extents or physical strides in memory, for example because of
+    /// an alignment.
     #[error("the number of elements along `{axis}` is not a multiple of {lanes}")]
     StorageExtent {
         /// Name of the contiguous storage axis.
         axis: String,
-        /// Extent, in narrow elements and over symbols, of the contiguous storage axis or of the last physical axis:
-        /// the one that is not a multiple of `lanes`.
+        /// Extent in narrow elements, over symbols: of the contiguous storage axis if `lanes` does not divide that
+        /// extent, otherwise of the last physical axis.
         extent: Expr,
         /// Number of narrow elements per wide element.
         lanes: i128,
     },
-    /// A swizzle moves elements apart that would be joined into one.
+    /// A swizzle moves elements apart that would be joined into one, or cannot be converted to the new element size:
+    /// the number of lanes is not a power of two, or the bits of the swizzle leave their range.
     #[error("a swizzle separates runs of {lanes} elements")]
     Swizzled {
         /// Number of narrow elements per wide element.
         lanes: i128,
     },
-    /// The layout has leading slots that align the first element.
+    /// An alignment of the first element is requested, for which slots are inserted before it.
     #[error("leading slots align the first element")]
     Origin,
     /// An index or stride of the new layout is too large an expression, or a value overflows.
@@ -86,13 +88,16 @@ pub enum RegroupError {
 }
 
 impl LayoutBuilder {
-    /// Reinterprets the memory with elements of another size. Returns the pair `(builder, axis)`: `builder` is the
-    /// layout with the new elements, and `axis` is the position of the contiguous logical axis (see [`RegroupError`]),
-    /// whose extent changes. When four f32 are joined, `c` of extent 128 becomes extent 32, and index `c` covers the
-    /// former indices `4 * c` to `4 * c + 3`.
+    /// Reinterprets the memory with elements of another size, as `lanes` states. Returns the pair `(builder, axis)`:
+    /// `builder` is the layout with the new elements, and `axis` is the position of the contiguous logical axis (see
+    /// [`RegroupError`]), whose extent changes. When four f32 are joined, `c` of extent 128 becomes extent 32, and
+    /// index `c` covers the former indices `4 * c` to `4 * c + 3`.
     ///
     /// # Errors
-    /// [`RegroupError`].
+    /// [`RegroupError::Origin`] if the first element is aligned; [`RegroupError::NoAxis`] if no axis is contiguous;
+    /// [`RegroupError::Extent`], [`RegroupError::NotContiguous`], [`RegroupError::Stride`] or
+    /// [`RegroupError::StorageExtent`] if the elements do not form whole wide elements; [`RegroupError::Swizzled`];
+    /// [`RegroupError::Expr`].
     pub fn regroup_elements(
         &self,
         lanes: ElementRegroup,
@@ -205,7 +210,7 @@ impl LayoutBuilder {
         Ok(changed)
     }
 
-    /// Positions of the logical axes that occur in the index of a storage axis, ascending.
+    /// Positions of the logical axes that occur in the index of the storage axis at position `storage`, ascending.
     fn axes_of(&self, storage: usize) -> Vec<usize> {
         let vars = self.map.get(storage).map(Expr::vars).unwrap_or_default();
         let axis = |var: Var| match var {

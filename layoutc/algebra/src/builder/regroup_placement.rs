@@ -16,9 +16,9 @@ impl LayoutBuilder {
     }
 
     /// Checks that the strides of all storage axes except `run` are multiples of `lanes`, so that they are whole
-    /// numbers of wide elements, and likewise the extent of `run` and the last physical extent. `placement` is in
-    /// narrow elements, and `run` is the position of the contiguous storage axis. [`RegroupError::Stride`] or
-    /// [`RegroupError::StorageExtent`] otherwise.
+    /// numbers of wide elements, and likewise the extent of `run` and the last physical extent. Axes of extent 1 in the
+    /// group of `run` are not checked. `placement` is in narrow elements, and `run` is the position of the contiguous
+    /// storage axis. [`RegroupError::Stride`] or [`RegroupError::StorageExtent`] otherwise.
     pub(super) fn check_divisible(
         &self,
         placement: &MemoryPlacement,
@@ -122,10 +122,14 @@ impl PlacementOptions {
         Ok(Self { swizzle, ..self.with_element_bits(run, bits, tail, &change)? })
     }
 
-    /// Placement options for narrower elements, `lanes` per former element. Explicit strides are multiplied by `lanes`,
-    /// except the stride 1 of the contiguous storage axis at the position `run`. The rounding of the last extent and
-    /// the swizzle are converted to count narrow elements. [`RegroupError::Swizzled`] if there is a swizzle, and `lanes`
-    /// is not a power of two or the swizzle exceeds the range of [`Swizzle`].
+    /// Placement options for narrower elements, `lanes` per former element. `element_bits` is divided by `lanes`.
+    /// Explicit strides are multiplied by `lanes`, except the stride 1 of the contiguous storage axis at the position
+    /// `run`. `tail` and `swizzle` are converted to count narrow elements.
+    ///
+    /// # Errors
+    /// [`RegroupError::Swizzled`] if there is a swizzle, and `lanes` is not a power of two or the swizzle exceeds the
+    /// range of [`Swizzle`]. [`RegroupError::Expr`] if `lanes` is 0, a value overflows or an expression becomes too
+    /// large.
     pub(super) fn narrowed(
         &self,
         run: usize,
@@ -140,8 +144,8 @@ impl PlacementOptions {
     }
 
     /// Swizzle for wider or narrower elements, which differ by the factor `lanes`. Its base is `moved(base, n)`, where
-    /// `n` is log2 of `lanes`: `base - n` for wider elements. `None` if there is no swizzle. [`RegroupError::Swizzled`]
-    /// if `lanes` is not a power of two, or if the new base leaves its range.
+    /// `n` is log2 of `lanes`: `base - n` for wider elements. `None` if there is no swizzle, or a swizzle of 0 bits.
+    /// [`RegroupError::Swizzled`] if `lanes` is not a power of two, or if the new base leaves its range.
     fn rescaled_swizzle(
         &self,
         lanes: i128,

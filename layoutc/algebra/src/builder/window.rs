@@ -11,11 +11,13 @@ use crate::symbol::{Axis, Symbol};
 impl LayoutBuilder {
     /// View of the memory of this layout with the logical axes `axes`. `map` has one index per logical axis of this
     /// layout, over the new axes: `Var::Storage(k)` is `axes[k]`. With the map `(k, c) -> (2 * k, c)`, element `(k, c)`
-    /// of the view is element `(2 * k, c)` of this layout. `symbols` starts with the symbols of this layout.
+    /// of the view is element `(2 * k, c)` of this layout. `symbols` are the symbols of the view; the list must start
+    /// with the symbols of this layout.
     ///
     /// # Errors
-    /// [`BuildError::WindowRank`]; [`BuildError::Negative`], [`BuildError::ExtentTooSmall`] and
-    /// [`BuildError::Unbounded`] for an index outside this layout, with a witness in window indices.
+    /// [`BuildError::WindowRank`] if `map` has another number of indices than this layout has logical axes;
+    /// [`BuildError::Negative`], [`BuildError::ExtentTooSmall`] and [`BuildError::Unbounded`] for an index outside this
+    /// layout, with a witness in window indices; and the errors of [`LayoutBuilder::new`] for `axes`.
     pub fn window(
         &self,
         symbols: &[Symbol],

@@ -9,8 +9,8 @@ use super::flat::CuteMode;
 use super::layout::CuteLayout;
 use super::tuple::IntTuple;
 
-/// Coalesces a layout: fuses adjacent modes where the stride of a mode is `extent * stride` of the mode
-/// before it. The result is `1:0` if the layout has a single index.
+/// Coalesces a layout: drops modes of extent 1, and fuses adjacent modes where the stride of a mode is
+/// `extent * stride` of the mode before it. The result is `1:0` if the layout has a single index.
 ///
 /// # Errors
 /// [`CuteError::Unverified`] if the check of the result fails; no layout is known for which it does.
@@ -27,7 +27,7 @@ pub fn coalesce(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
 /// profile are unchanged.
 ///
 /// # Errors
-/// [`CuteError::Rank`] if the profile has more modes than the layout.
+/// [`CuteError::Rank`] if the profile has more modes than the layout, and the errors of [`coalesce`].
 pub fn coalesce_by(a: &CuteLayout, profile: &IntTuple) -> Result<CuteOutcome, CuteError> {
     match profile {
         IntTuple::Integer(_) => coalesce(a),

@@ -22,7 +22,7 @@ use super::layout::CuteLayout;
 ///
 /// # Errors
 /// [`CuteError::Overlap`] if two modes of A interleave, [`CuteError::Uncovered`] if a hole remains below the cotarget,
-/// [`CuteError::Cotarget`], [`CuteError::Size`].
+/// [`CuteError::Cotarget`] if the cotarget is below 1, [`CuteError::Size`] if a size does not fit 64 bits.
 pub fn complement(a: &CuteLayout, cotarget: Option<i128>) -> Result<CuteOutcome, CuteError> {
     let target = cotarget.unwrap_or(1);
     let layout = places(a, target)?;
@@ -44,7 +44,8 @@ pub fn complement(a: &CuteLayout, cotarget: Option<i128>) -> Result<CuteOutcome,
 
 /// Complement as CuTe computes it, without a check that it covers `0..cotarget`: as many copies of A as fit in every
 /// gap between its modes, then copies until `cotarget` is reached or exceeded. For `4:2` and 24, these are `2:1` and
-/// `3:8`. [`CuteError::Overlap`] if modes of A interleave.
+/// `3:8`. [`CuteError::Overlap`] if modes of A interleave, [`CuteError::Cotarget`] if `cotarget` is below 1,
+/// [`CuteError::Size`] if a size does not fit 64 bits.
 pub(super) fn places(a: &CuteLayout, cotarget: i128) -> Result<CuteLayout, CuteError> {
     if cotarget < 1 {
         return Err(CuteError::Cotarget { cotarget });

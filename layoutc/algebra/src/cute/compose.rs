@@ -19,13 +19,15 @@ use super::flat::{CuteMode, merged, value};
 use super::layout::{CuteLayout, ModeTree};
 use super::{CuteOutcome, Tiler, reference};
 
-/// Composition of A after B. Where B reaches past the size of A, the last mode of A is extended, and a note
-/// reports it.
+/// Composition of A after B: the layout R with R(c) = A(B(c)) for every index c, in the shape of B. Where B reaches
+/// past the size of A, the last mode of A is extended, and a note reports it. Another note reports a wrong result of
+/// CuTe itself.
 ///
 /// # Errors
-/// [`CuteError::Uneven`] if a mode of B cannot be split as A requires, [`CuteError::Dependent`] if the modes of B
-/// cannot be composed together: no layout of the shape of B is then A after B. [`CuteError::Unverified`],
-/// [`CuteError::Size`].
+/// [`CuteError::Uneven`] if a mode of B cannot be split as A requires. [`CuteError::Dependent`] if the modes of B
+/// cannot be composed together: no layout of the shape of B is then A after B. [`CuteError::Unverified`] if carries
+/// between digits do not decide, and there are more than [`ENUMERATED`] indices. [`CuteError::Size`] if an offset does
+/// not fit its integer type.
 pub fn compose(a: &CuteLayout, b: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     match composed(a, b) {
         Ok(layout) => {
@@ -40,10 +42,11 @@ pub fn compose(a: &CuteLayout, b: &CuteLayout) -> Result<CuteOutcome, CuteError>
     }
 }
 
-/// Composition of A after a tiler. A tiler of modes is applied to the modes of A one by one.
+/// Composition of A after a tiler. Tilers of modes, [`Tiler::Modes`], are applied to the top-level modes of A one by
+/// one.
 ///
 /// # Errors
-/// Errors of [`compose`], and [`CuteError::Rank`].
+/// Errors of [`compose`], and [`CuteError::Rank`] if there are more tilers than top-level modes of A.
 pub fn compose_by(a: &CuteLayout, tiler: &Tiler) -> Result<CuteOutcome, CuteError> {
     match tiler {
         Tiler::Whole(b) => compose(a, b),
@@ -52,8 +55,8 @@ pub fn compose_by(a: &CuteLayout, tiler: &Tiler) -> Result<CuteOutcome, CuteErro
 }
 
 /// Applies `one` to each top-level mode `k` of the layout and `parts[k]`, such as a tiler, and collects the resulting
-/// modes in one layout. Modes whose entry is `None` or absent are unchanged. [`CuteError::Rank`] if there are more
-/// entries than modes.
+/// modes and notes. Modes whose entry is `None` or absent are unchanged. [`CuteError::Rank`] if there are more entries
+/// than modes.
 pub(super) fn by_mode<T>(
     a: &CuteLayout,
     parts: &[Option<T>],
@@ -193,8 +196,8 @@ fn explain_failure(error: CuteError, a: &CuteLayout, b: &CuteLayout) -> CuteErro
     }
 }
 
-/// True if the composition of `outer` after `inner` is the identity for all indices below the size of `inner`;
-/// [`CuteError::Unverified`] if that is not decided.
+/// True if the composition of `outer` after the layout of the modes `inner` is the identity for all indices below the
+/// size of `inner`; [`CuteError::Unverified`] if that is not decided.
 pub(super) fn is_left_inverse(inner: &[CuteMode], outer: &CuteLayout) -> Result<bool, CuteError> {
     let mut leaves = vec![];
     let mut place = 1_i128;

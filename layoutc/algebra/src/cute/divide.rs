@@ -40,9 +40,11 @@ pub enum RemainderPolicy {
 /// `rounding` decides between an error and padding. Modes without a tiler belong to the grid.
 ///
 /// # Errors
-/// [`CuteError::Rounds`] if tiles would cover elements that do not exist, [`CuteError::Repeats`] for a tiler with a
-/// stride of 0, [`CuteError::Overlap`] and [`CuteError::Uncovered`] for one whose copies overlap or leave holes, and
-/// the errors of [`super::compose_by`].
+/// [`CuteError::Rounds`] if tiles would cover elements that do not exist and `rounding` is [`RemainderPolicy::Refuse`];
+/// [`CuteError::Repeats`] for a tiler with a stride of 0; [`CuteError::Overlap`] and [`CuteError::Uncovered`] for one
+/// whose copies overlap or leave holes; [`CuteError::Rank`] if there are more tilers than modes of A;
+/// [`CuteError::InnerComposition`] if the composition of A after the tiler and its complement has no result;
+/// [`CuteError::Size`] and [`CuteError::Depth`] if the result exceeds their limits.
 pub fn divide(
     a: &CuteLayout,
     tiler: &Tiler,
@@ -109,8 +111,8 @@ fn by_layout(
 
 type DivisionResult = ((ModeTree, ModeTree), Vec<CuteNote>);
 
-/// Value `((tile, grid), notes)` of a division: the modes of the tile, those of the grid of tiles, and the notes of all
-/// divided modes.
+/// Division of A by a tiler, as `((tile, grid), notes)`: the modes of the tile, those of the grid of tiles, and the
+/// notes of all divided modes.
 fn zipped(
     a: &CuteLayout,
     tiler: &Tiler,
@@ -146,8 +148,8 @@ fn zipped(
     Ok(((ModeTree::List(tiles), ModeTree::List(rests)), notes))
 }
 
-/// Mode trees `(tile, grid)` of a layout that `by_layout` divided; the grid is `1:0` if the layout does not consist
-/// of two modes.
+/// Mode trees `(tile, grid)` of `node`, the result of `by_layout`: its two modes. If it does not consist of two modes,
+/// the whole tree is the tile, and the grid is `1:0`.
 fn halves(node: &ModeTree) -> (ModeTree, ModeTree) {
     match node.parts() {
         [tile, rest] => (tile.clone(), rest.clone()),

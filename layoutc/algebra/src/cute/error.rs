@@ -122,12 +122,14 @@ pub enum CuteError {
         error: Box<CuteError>,
     },
     /// The result cannot be verified: carries between digits do not decide, and there are more indices than are
-    /// enumerated.
+    /// enumerated. Also stands for a coalesced layout or an inverse that fails its check, which no layout is known to
+    /// cause.
     #[error(
         "the result could not be verified: carries cancel so far, and {size} indices are too many to enumerate"
     )]
     Unverified {
-        /// Number of indices that would have to be enumerated, more than [`ENUMERATED`](super::ENUMERATED).
+        /// Number of indices for which the result would have to be verified. It exceeds
+        /// [`ENUMERATED`](super::ENUMERATED) unless a coalesced layout or an inverse failed its check.
         size: i128,
     },
     /// Two modes interleave, so that copies of the layout would share elements.

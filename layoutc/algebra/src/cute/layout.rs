@@ -92,9 +92,9 @@ impl CuteLayout {
     /// Creates a layout from a shape and strides in elements.
     ///
     /// # Errors
-    /// [`CuteError::Congruence`] if shape and strides have different nesting, [`CuteError::Extent`] for an extent
-    /// below 1 or a stride below 0, [`CuteError::Size`] if size or cosize does not fit 64 bits,
-    /// [`CuteError::Depth`].
+    /// [`CuteError::Congruence`] if shape and strides have different nesting, [`CuteError::Extent`] for an extent below
+    /// 1 or a stride below 0, [`CuteError::Size`] if size or cosize does not fit 64 bits, [`CuteError::Depth`] if the
+    /// modes nest deeper than 64 levels, or a list of them is empty.
     pub fn new(shape: &IntTuple, stride: &IntTuple) -> Result<Self, CuteError> {
         Self::from_node(pair(shape, stride, MAX_DEPTH)?)
     }
@@ -103,7 +103,8 @@ impl CuteLayout {
     /// one, `1:0` for none.
     ///
     /// # Errors
-    /// Errors of [`CuteLayout::new`].
+    /// [`CuteError::Extent`] for an extent below 1 or a stride below 0, [`CuteError::Size`] if size or cosize does not
+    /// fit 64 bits.
     pub fn of_modes(modes: &[CuteMode]) -> Result<Self, CuteError> {
         Self::from_node(ModeTree::of(modes))
     }
@@ -163,7 +164,8 @@ impl CuteLayout {
         })
     }
 
-    /// Offset in elements of a coordinate: an integer below the size, or a tuple with an integer or tuple per mode.
+    /// Offset in elements of a coordinate. The coordinate is an integer below the size, which is the index of an
+    /// element, or a tuple with an integer or tuple per mode.
     ///
     /// # Errors
     /// [`CuteError::Coordinate`] if the coordinate is outside the shape, or not nested like the shape.

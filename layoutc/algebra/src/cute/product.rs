@@ -31,8 +31,10 @@ pub enum ProductGrouping {
 /// multiplied separately, and a note reports an overlap between modes.
 ///
 /// # Errors
-/// [`CuteError::Overlap`] if copies of A would share elements, [`CuteError::Rank`], [`CuteError::Tiler`], and those of
-/// [`super::compose`].
+/// [`CuteError::Overlap`] if copies of A would share elements; [`CuteError::Rank`] if there are more tilers than modes
+/// of A; [`CuteError::Tiler`] for a blocked or raked product with a tiler of modes; [`CuteError::InnerComposition`] if
+/// the composition of the complement, the offsets of the copies, after B has no layout; [`CuteError::Size`] and
+/// [`CuteError::Depth`] if the result exceeds their limits.
 pub fn product(a: &CuteLayout, b: &Tiler, kind: ProductGrouping) -> Result<CuteOutcome, CuteError> {
     let layout = match (kind, b) {
         (ProductGrouping::Logical, _) => logical(a, b)?.layout,
@@ -76,6 +78,7 @@ fn logical(a: &CuteLayout, b: &Tiler) -> Result<CuteOutcome, CuteError> {
 }
 
 /// Layout of the offsets of the copies of A: index `i` of B is mapped to the offset of the copy number `B(i)`.
+/// [`CuteError::Overlap`] if two copies share an element, [`CuteError::InnerComposition`] if there is no such layout.
 fn copies(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let cotarget = a.size().checked_mul(b.cosize()).ok_or(CuteError::Size)?;
     let mut places = places(a, cotarget)?;
@@ -117,8 +120,9 @@ fn zipped(a: &CuteLayout, b: &Tiler) -> Result<(ModeTree, ModeTree), CuteError> 
     Ok((ModeTree::List(blocks), ModeTree::List(rests)))
 }
 
-/// Layout whose mode `k` is the coalesced pair of mode `k` of A and mode `k` of the copies, in the order that
-/// `order` returns. The shorter list of modes is padded with `1:0`.
+/// Layout whose mode `k` is the coalesced pair of mode `k` of A and mode `k` of its copies in the order of B. `order`
+/// takes the modes of A and of the copies, and returns them in the order of the pair. The shorter list of modes is
+/// padded with `1:0`.
 fn by_rank(
     a: &CuteLayout,
     b: &CuteLayout,

@@ -93,7 +93,8 @@ impl CuteLayoutText {
 /// Parses a layout with an optional swizzle: `(8,64):(64,1)` or `S<3,4,3> o 0 o (8,64):(64,1)`.
 ///
 /// # Errors
-/// [`NotationFault`], with its span in the text.
+/// [`NotationFault`] with its byte range in `text`: the text does not match the grammar, an extent is 0, the strides do
+/// not nest like the extents, a value does not fit 64 bits, or a feature is not supported, such as a negative stride.
 pub fn parse(text: &str) -> Result<CuteLayoutText, NotationFault> {
     let mut cursor = Cursor::new(text);
     let written = written(&mut cursor)?;
@@ -114,7 +115,7 @@ pub fn parse_layout(text: &str) -> Result<CuteLayout, NotationFault> {
 /// Parses a shape such as `(4,(2,2))`, whose extents are at least 1.
 ///
 /// # Errors
-/// Errors of [`parse`].
+/// Errors of [`parse`], except those of strides.
 pub fn parse_shape(text: &str) -> Result<SpannedTuple, NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
@@ -128,7 +129,7 @@ pub fn parse_shape(text: &str) -> Result<SpannedTuple, NotationFault> {
 /// Parses a swizzle such as `S<3,4,3>`.
 ///
 /// # Errors
-/// Errors of [`parse`].
+/// [`NotationFault`] with its byte range in `text`: the text is not a swizzle, or its parameters do not form one.
 pub fn parse_swizzle(text: &str) -> Result<Swizzle, NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
@@ -301,7 +302,7 @@ fn tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<SpannedTuple, NotationF
 }
 
 /// Compact strides of a shape, the first mode fastest: `(1,(4,8))` for `(4,(2,2))`. `next` is the stride of the first
-/// mode, and is set to that of a mode after the last one. Fails if a stride does not fit 64 bits.
+/// mode, and is set to the stride that a mode after the last one would have. Fails if a stride does not fit 64 bits.
 fn compact(shape: &SpannedTuple, next: &mut i128) -> Result<SpannedTuple, NotationFault> {
     match shape {
         SpannedTuple::Integer(size, span) => {

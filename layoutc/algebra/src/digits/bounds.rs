@@ -7,7 +7,7 @@ use super::{Chain, LinearForm};
 use crate::expr::ExprError;
 
 impl DigitReader<'_> {
-    /// Least and greatest value of a linear form if every digit takes all values below its extent independently.
+    /// Bounds `(least, greatest)` of a linear form if every digit takes all values below its extent independently.
     pub(super) fn span(&self, form: &LinearForm) -> Result<(i128, i128), ExprError> {
         let mut span = (form.constant, form.constant);
         for (digit, weight) in &form.terms {
@@ -16,8 +16,9 @@ impl DigitReader<'_> {
         Ok(span)
     }
 
-    /// Least and greatest value of a linear form, tighter than [`Self::span`]: the leading digits of a chain
-    /// together do not exceed the greatest value that the chain encodes.
+    /// Bounds `(least, greatest)` of a linear form that are at least as tight as those of [`Self::span`]: leading
+    /// digits of a chain, with weights in the proportion of the weights in the chain, together do not exceed the
+    /// greatest value that the chain encodes.
     pub(super) fn tight_span(&self, form: &LinearForm) -> Result<(i128, i128), ExprError> {
         let mut span = (form.constant, form.constant);
         let mut left = form.terms.clone();
@@ -33,10 +34,11 @@ impl DigitReader<'_> {
         Ok(span)
     }
 
-    /// Longest run of leading digits of `chain` that occur in `terms` with weights proportional to those in the chain.
-    /// Returns `(digits, weight, unit)`: the positions of the digits, the weight of the last one in the chain, and its
-    /// weight in `terms`. For a chain with the weights 12, 4 and 1 whose digits have the weights 24, 8 and 3 in
-    /// `terms`, the run has two digits, `weight` is 4, and `unit` is 8. `None` for fewer than two digits.
+    /// Longest sequence of leading digits of `chain` that occur in `terms` with weights proportional to those in the
+    /// chain. Digits that are always 0 are skipped. Returns `(digits, weight, unit)`: the positions of the digits, the
+    /// weight of the last one in the chain, and its weight in `terms`. For a chain with the weights 12, 4 and 1 whose
+    /// digits have the weights 24, 8 and 3 in `terms`, the sequence has two digits, `weight` is 4, and `unit` is 8.
+    /// `None` for fewer than two digits.
     fn high_run(&self, chain: &Chain, terms: &[(usize, i128)]) -> Option<(Vec<usize>, i128, i128)> {
         let mut run = Vec::new();
         let mut lowest: Option<(i128, i128)> = None;

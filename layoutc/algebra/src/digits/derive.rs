@@ -51,7 +51,8 @@ fn bits_of(value: i128) -> u32 {
 
 impl DigitReader<'_> {
     /// `a & b` or `a ^ b` as a weighted sum of digits, for operands that are sums of disjoint bit fields. If fields of
-    /// `a` and `b` overlap in part, a request to split a digit; for other operands, [`Refinement::Impossible`].
+    /// `a` and `b` overlap in part, a request to split a digit. [`Refinement::Impossible`] for other operands, and for
+    /// `a & b` if two fields over the same bits are XORs of different digits.
     pub(super) fn bitwise(&mut self, op: BinOp, a: &LinearForm, b: &LinearForm) -> RefineResult {
         let (above, a) = self.beyond(a, self.span(b)?)?;
         let (over, b) = self.beyond(b, self.span(&a)?)?;
@@ -211,8 +212,8 @@ impl DigitReader<'_> {
         Ok(LinearForm { constant: 0, terms: alloc::vec![(digit, 1)] })
     }
 
-    /// Quotient `form // k`: the terms that `k` divides, plus a derived digit for the quotient of the other terms.
-    /// `None` if the extent of the derived digit overflows.
+    /// Quotient `form // k`: the terms whose weights `k` divides, plus a constant, plus a derived digit for the
+    /// quotient of the other terms. `None` if the extent of the derived digit overflows.
     pub(super) fn quotient(
         &mut self,
         form: &LinearForm,
@@ -264,9 +265,9 @@ impl DigitReader<'_> {
     }
 }
 
-/// Form congruent to `form` modulo `k`, with its constant and weights in `0..k`. `made` contains the derived digits by
-/// position. A digit that is a sum is replaced by this sum, and a remainder `x % m` of weight `w` by `x` if `k` divides
-/// `w * m`: `3 * (x % 4)` becomes `3*x` modulo 12.
+/// Form congruent to `form` modulo `k`, with its constant in `0..k` and its weights in `1..k`. `made` are pairs of the
+/// position of a derived digit and its definition. A digit that is a sum is replaced by this sum, and a remainder
+/// `x % m` of weight `w` by `x` if `k` divides `w * m`: `3 * (x % 4)` becomes `3*x` modulo 12.
 pub(crate) fn modulo(
     form: &LinearForm,
     k: i128,

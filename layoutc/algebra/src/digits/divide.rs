@@ -10,8 +10,8 @@ use crate::normal_form::poly::Poly;
 
 impl DigitReader<'_> {
     /// Quotient `form // k` or remainder `form % k`, depending on `op`, as a weighted sum of digits. If the current
-    /// digits do not suffice, returns the refinement that makes them suffice, or adds a derived digit if no refinement
-    /// does. `x` is the polynomial that equals `form`; with `None`, no chain is requested for the value.
+    /// digits do not suffice, returns the refinement to apply before the next attempt, or adds a derived digit if no
+    /// refinement helps. `x` is the polynomial that equals `form`; with `None`, no chain is requested for the value.
     pub(super) fn part(
         &mut self,
         op: BinOp,
@@ -46,10 +46,10 @@ impl DigitReader<'_> {
         Ok(Ok(if op == BinOp::Mod { rest } else { quotient }))
     }
 
-    /// Pair `(whole, rest)` with `form = k * whole + rest`, where each weight of `form` is divided by `k`:
-    /// `9*i // 2 = 4*i + i // 2`. All digits of `form` must belong to one axis, and `k` must divide all weights except
-    /// one. This weight `w` must exceed `k`, and `w % k` must divide `k`, so that a split of the axis makes `rest // k`
-    /// a sum of digits. `None` otherwise.
+    /// Pair `(whole, rest)` with `form = k * whole + rest`, where the constant and each weight of `form` are divided by
+    /// `k`: `9*i // 2 = 4*i + i // 2`. All digits of `form` must belong to the chain of one axis or of one group of
+    /// fused axes, and none may be subdivided. `k` must divide all weights except one. This weight `w` must exceed `k`,
+    /// and `w % k` must divide `k`, so that a split of the axis makes `rest // k` a sum of digits. `None` otherwise.
     fn scaled_axis(&self, form: &LinearForm, k: i128) -> Option<(LinearForm, LinearForm)> {
         let plan = self.plan_of(form.terms.first()?.0)?;
         let is_of_axis = |digit: usize| {
@@ -72,8 +72,9 @@ impl DigitReader<'_> {
     }
 
     /// True if splits and reflections of digits cannot make `rest // k` constant, where `rest` is the sum of the terms
-    /// of `form` whose weights `k` does not divide: it has several terms, and can reach `k` however their digits are
-    /// split. The caller then does not apply `request`. False if `request` is a fusion, or a fusion applies to `form`.
+    /// of `form` whose weights `k` does not divide: `rest` has several terms, and can reach `k` however their digits
+    /// are split. The caller then does not apply `request`. False if `request` is a fusion, or a fusion applies to
+    /// `form`.
     fn is_unsplittable(&self, request: &Refinement, form: &LinearForm, k: i128) -> bool {
         if matches!(request, Refinement::Fuse(_))
             || !matches!(self.fusion(form), Refinement::Impossible)
@@ -95,7 +96,7 @@ impl DigitReader<'_> {
     }
 
     /// Pair `(form // k, form % k)` in the current digits, or the refinement to apply before the division is tried
-    /// again. [`ExprError::Divisor`] for `k` below 1.
+    /// again. [`ExprError::Divisor`] for `k` below 1, [`ExprError::Overflow`] if a value overflows.
     fn divide(&self, form: &LinearForm, k: i128) -> RefineResult<(LinearForm, LinearForm)> {
         if k < 1 {
             return Err(ExprError::Divisor);
@@ -151,8 +152,9 @@ impl DigitReader<'_> {
         Ok(Some(sum(&without, &self.chain_form(chain), *weight)?))
     }
 
-    /// Refinement to apply so that `rest // k` becomes constant, where `rest` is the sum of the terms of `form` that
-    /// `k` does not divide; [`Refinement::Impossible`] if none applies. Several refinements in turn may be necessary.
+    /// Refinement to apply so that `rest // k` becomes constant, where `rest` is the sum of the terms of `form` whose
+    /// weights `k` does not divide; [`Refinement::Impossible`] if none applies. Further refinements may be necessary
+    /// afterwards.
     fn request(&self, form: &LinearForm, rest: &LinearForm, k: i128) -> Refinement {
         if let Some((digit, _)) = rest.terms.iter().find(|(_, weight)| *weight < 0) {
             return self.plan_of(*digit).map_or(Refinement::Impossible, Refinement::Reflect);
@@ -246,8 +248,8 @@ impl DigitReader<'_> {
     }
 
     /// Positive factor `u` such that every digit of the chain at position `chain` has weight `u * w` in `form`, where
-    /// `w` is the weight of the digit in the chain. `None` if there is no such factor, or the chain does not count up
-    /// from 0.
+    /// `w` is the weight of the digit in the chain. `None` if there is no such factor, or the chain does not encode
+    /// axes, counted up from index 0.
     fn unit(&self, form: &LinearForm, chain: usize) -> Option<i128> {
         if !self.plans.get(*self.planned.get(chain)?)?.is_plain() {
             return None;

@@ -45,9 +45,10 @@ impl Digit {
     }
 }
 
-/// Chain of digits whose weighted sum `m` is a gapless mixed-radix number from 0 up. The chain encodes the
-/// index of one logical axis as `sign * m + constant`, or the row-major index of several fused axes as `m`.
-/// The number `m` covers at least the range of the encoded index, and may exceed it.
+/// Chain of digits whose weighted sum `m` is a gapless mixed-radix number from 0 up. The chain encodes one of three
+/// values: the index of one logical axis as `sign * m + constant`, the row-major index of several fused axes as `m`, or
+/// the value of one digit, which the chain subdivides, as `m`. The number `m` covers at least the range of the encoded
+/// value, and may exceed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chain {
     /// Positions of the logical axes that this chain encodes, outermost first. There are several if the axes are
@@ -57,9 +58,9 @@ pub struct Chain {
     /// digit is derived, or is split at a weight that does not nest in the weights of its own chain, as in
     /// `x % 3 // 2`. It stays below its extent, even if the sum of this chain could exceed it.
     pub of_digit: Option<usize>,
-    /// Factor of `m` in the index: `1`, or `-1` for an axis that the layout stores in reverse order.
+    /// Factor of `m` in the encoded value: `1`, or `-1` for an axis that the layout stores in reverse order.
     pub sign: i128,
-    /// Constant added to `sign * m` to obtain the index.
+    /// Constant added to `sign * m` to obtain the encoded value.
     pub constant: i128,
     /// Positions in [`Digits::digits`] of the digits of the chain, most significant first.
     pub digits: Vec<usize>,
@@ -134,16 +135,18 @@ pub struct Digits {
     /// digit that comes later.
     pub derived: Vec<(usize, DerivedDigit)>,
     /// Weighted sum of digits that equals each target, in the order of the targets (for a layout, see
-    /// `Layout::digit_targets`).
+    /// `Layout::digit_targets`). In a proof by elimination, the sums are empty and without meaning; a layout never has
+    /// such digits, but a certificate may.
     pub targets: Vec<LinearForm>,
 }
 
-/// Maximum number of attempts to read the targets, each failed one followed by a refinement: a split, shift,
-/// reflection, fusion or dividend. [`read`](fn@read) returns `None` if the last attempt fails.
+/// Maximum number of attempts to read the targets, each failed one followed by a refinement of the chains: a split, a
+/// shift, a reflection, a fusion or a new chain for a dividend. [`read`](fn@read) returns `None` if the last attempt
+/// fails.
 const MAX_ROUNDS: usize = 256;
 
-/// Treatment of an axis whose bits are operands of an XOR and which is also divided by a number that is not a power
-/// of two, as `i` in `i ^ j` and `i // 3`.
+/// Treatment of an axis whose bits are operands of an XOR or a mask, and which is also divided by a number that is not
+/// a power of two, as `i` in `i ^ j` and `i // 3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BitSplit {
     /// Splits the axis at the numbers by which it is divided.
@@ -155,11 +158,13 @@ pub enum BitSplit {
 
 /// Computes the normal form of `targets`, index expressions over the axes at the positions `axes` in `extents`. `facts`
 /// are the ranges of these axes and of the symbols. `None` if no normal form is found. Also `None` if `bits` is
-/// [`BitSplit::AtBits`] and no axis occurs in an operand of an XOR or a mask, because [`BitSplit::AtDivisors`] then
-/// gives the same result.
+/// [`BitSplit::AtBits`] and no axis or symbol occurs in an operand of an XOR or a mask, because
+/// [`BitSplit::AtDivisors`] then gives the same result.
 ///
 /// # Errors
-/// [`ExprError`] when a constant leaves the integer range.
+/// [`ExprError::Overflow`] if a value leaves 128 bits, [`ExprError::TooLarge`] if an expression becomes too large,
+/// [`ExprError::Divisor`] if a constant divisor is below 1, [`ExprError::Unbound`] if an axis or a symbol has no range
+/// in `facts`, or an axis has no extent.
 pub fn read(
     axes: &[usize],
     extents: &[Expr],

@@ -17,17 +17,18 @@ pub(super) struct DigitReader<'a> {
     /// Extents of all logical axes, over symbols.
     pub(super) extents: &'a [Expr],
     facts: &'a Facts,
-    /// True while the reader is inside an operand of an XOR or of a bit mask.
+    /// True while the reader is inside an operand of an XOR or of a bit mask, but not inside a `hilbert` in that
+    /// operand.
     pub(super) is_bitwise: bool,
     /// Sums that the targets divide more than once, such as `z` in `z // 6` and `z % 6`, and axes whose bits are
     /// operands of an XOR or a mask. Each such sum gets a chain of its own; each such axis is split at powers of two
     /// only.
     pub(super) uses: &'a SharedDividends,
-    /// Digits added so far, of the chains and derived ones: `Var::Digit(k)` is `digits[k]`.
+    /// Digits added so far, those of the chains and derived ones: `Var::Digit(k)` is `digits[k]`.
     pub(super) digits: Vec<Digit>,
     /// Greatest value of each digit over all values of the symbols, indexed like `digits`.
     greatest: Vec<i128>,
-    /// Chains added so far. Those of axes come first; the chain of a divided sum is added when a target first uses it.
+    /// Chains added so far. Chains of axes come first; the chain of a divided sum is added when a target first uses it.
     pub(super) chains: Vec<Chain>,
     /// Position in `plans` of the plan of each chain, indexed like `chains`.
     pub(super) planned: Vec<usize>,
@@ -280,7 +281,7 @@ impl<'a> DigitReader<'a> {
     /// chain `chain`; `axes` are the positions of all axes of the chain, innermost first. The sum is
     /// `coefficient * axis` plus the pairs `(axis, coefficient)` in `others`: for `h` and `w` of extents 4 and 8,
     /// `16*h + 2*w` is `2 * (8*h + w)`, which gives `(2, [w, h])`. `None` if the coefficients of the chain's axes have
-    /// no such factor; axes of extent 1 may have any.
+    /// no such factor. Axes of extent 1 other than `axis` may have any coefficient.
     fn whole_number(
         &self,
         chain: &Chain,
@@ -320,8 +321,9 @@ impl<'a> DigitReader<'a> {
         Ok(weights)
     }
 
-    /// Index of one axis of the fused chain at position `chain`, which encodes `m`: `m // weight % extent`, where
-    /// `weight` is the row-major weight of the axis and `extent` its extent.
+    /// Index along the axis at position `axis`, as a weighted sum of digits. The axis is one of the fused chain at
+    /// position `chain`, which encodes the row-major index `m`: the result is `m // weight % extent`, where `weight` is
+    /// the row-major weight of the axis and `extent` its extent.
     fn fused_axis(&mut self, chain: usize, axis: usize) -> RefineResult {
         let Some(found) = self.chains.get(chain) else { return Ok(Err(Refinement::Impossible)) };
         let weights = self.row_major(found)?;

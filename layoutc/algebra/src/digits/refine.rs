@@ -177,7 +177,8 @@ pub(super) fn refine(plans: &mut Vec<ChainPlan>, request: &Refinement, extents: 
 
 /// Adds a plan for a chain of the intermediate value `number`, whose minimum is `least` and which is divided by `by`.
 /// If a plan for the value exists, lowers the start of its chain to a multiple of all its divisors. False beyond
-/// [`MAX_NUMBERS`] or [`MAX_BLOCK`], or if the start of an existing chain does not change.
+/// [`MAX_NUMBERS`] or [`MAX_BLOCK`], if the common multiple of the divisors overflows, or if the start of an existing
+/// chain does not change.
 fn add_dividend(plans: &mut Vec<ChainPlan>, number: &Poly, least: i128, by: i128) -> bool {
     let numbers = plans.iter().filter(|plan| matches!(plan.of, ChainSource::Number(..))).count();
     let at = plans.iter().position(|plan| plan.counts(number));

@@ -12,9 +12,8 @@ use crate::normal_form::poly::Poly;
 use crate::normal_form::poly::monomial::Atom;
 use crate::normal_form::simplify::Facts;
 
-/// Limit of the search for dividends that are quotients of other dividends. If a dividend `x` is divided by `k`, the
-/// search compares the other dividends with `x // g` for each proper divisor `g` of `k`. For `k` above the limit it is
-/// skipped, and these dividends are read independently of `x`.
+/// Maximum divisor `k` of a dividend `x` up to which other dividends are recognized as quotients `x // g`, where `g` is
+/// a proper divisor of `k`. For a greater `k` this search is skipped, and such dividends are read independently of `x`.
 const MAX_DIVISOR: i128 = 4096;
 
 /// Uses of values in a list of targets that decide how the values are split: the dividends that need chains of their
@@ -27,7 +26,7 @@ pub(super) struct SharedDividends {
     /// Pair `(x, g)` for each dividend that equals `x // g`, where `x` is another dividend. The dividend `2*i + j//4`
     /// has the pair `(8*i + j, 4)`.
     quotients: BTreeMap<Poly, (Poly, i128)>,
-    /// Axes whose bits are operands of an XOR or a mask; empty except under [`BitSplit::AtBits`].
+    /// Axes and symbols whose bits are operands of an XOR or a mask; empty except under [`BitSplit::AtBits`].
     bits: BTreeSet<Var>,
 }
 
@@ -84,15 +83,15 @@ impl SharedDividends {
         !self.bits.is_empty()
     }
 
-    /// True if `x` contains an axis whose bits are operands of an XOR or a mask. Such an axis may be split at powers of
-    /// two only, and must count from 0.
+    /// True if `x` contains an axis or a symbol whose bits are operands of an XOR or a mask. Such an axis may be split
+    /// at powers of two only, and must count from 0.
     fn has_bits_of(&self, x: &Poly) -> bool {
         !self.bits.is_empty() && x.mentions(&|var| self.bits.contains(&var))
     }
 }
 
-/// Adds the divisions of every dividend in `poly` to `divisions`, and every axis whose bits are operands of `&` or `^`
-/// to `bits`. `is_bitwise` is true if `poly` itself is such an operand.
+/// Adds the divisions of every dividend in `poly` to `divisions`, and every axis or symbol whose bits are operands of
+/// `&` or `^` to `bits`. `is_bitwise` is true if `poly` itself is such an operand.
 fn collect<'a>(
     poly: &'a Poly,
     divisions: &mut Divisions<'a>,
@@ -124,8 +123,10 @@ fn collect<'a>(
 
 impl DigitReader<'_> {
     /// Linear form of the dividend `x`, which is divided by `k`. If a plan encodes `x`, the form is the digit that the
-    /// chain of this plan subdivides, plus the start of the chain; the chain is added at its first use. Otherwise, the
-    /// form is that of the polynomial `x`.
+    /// chain of this plan subdivides, plus the start of the chain; the chain is added at its first use. If `x` is a
+    /// quotient `y // g` of another dividend `y`, and a plan encodes `y` or some axes are fused, the form is that of
+    /// `y` divided by `g`. Otherwise the form is that of the polynomial `x`, also for a single axis in an operand of an
+    /// XOR or a mask if `k` is a power of two.
     pub(super) fn dividend_form(&mut self, x: &Poly, k: i128) -> RefineResult {
         // An XOR operand is split into the bits of the axis itself.
         let is_power = k & (k - 1) == 0;
@@ -209,8 +210,8 @@ impl DigitReader<'_> {
     }
 
     /// Request for a chain of the dividend `x`, or of the dividend of which `x` is a quotient. `form` is the linear
-    /// form of `x`, and `k` its divisor. `None` if `x` needs no chain, has one already, or
-    /// [`refine`](super::refine::refine) refuses it.
+    /// form of `x`, and `k` its divisor. `None` if `x` needs no chain, or [`refine`](super::refine::refine) refuses the
+    /// request, as it does if the chain exists and starts low enough.
     pub(super) fn name_dividend(
         &self,
         x: &Poly,

@@ -2,16 +2,17 @@
 //! locality.
 //!
 //! In a box of `length` by `breadth` cells, the path starts at `(0, 0)` and ends at the far end of the length. A box
-//! with `2 * length > 3 * breadth` splits into two along its length. Any other box splits into three: the first half
-//! of the length in one half of the breadth, the whole length in the other half of the breadth, then the second half
-//! of the length back. The first split is at an even position where possible, so that each block ends next to the
-//! start of the following one. For a square whose side is a power of two, this is Hilbert's order.
+//! with `2 * length > 3 * breadth` splits into two along its length. Any other box splits into three: the first half of
+//! the length in one half of the breadth, the whole length in the other half of the breadth, then the second half of
+//! the length back. The split of the length in two blocks, and the split of the breadth in three blocks, is at an even
+//! position where possible, so that each block ends next to the start of the following one. For a square whose side is
+//! a power of two, this is Hilbert's order.
 //!
 //! Source: Hilbert, 1891, for squares; the generalization to rectangles is known as "gilbert".
 //!
-//! Consecutive cells are 4-neighbors. If the longer side is odd and the shorter one even, no such path reaches the
-//! far end of the longer side: the path then has one diagonal step, or, for a shorter side of 2, ends one cell
-//! early. [`CurveGrid::distance`] and [`CurveGrid::cell`] are iterative and descend into the one block that holds
+//! Consecutive cells share a side, with one exception. If the longer side is odd and the shorter one even, no such path
+//! reaches the far end of the longer side: the path then has one diagonal step, or, for a shorter side of 2, ends one
+//! cell early. [`CurveGrid::distance`] and [`CurveGrid::cell`] are iterative and descend into the one block that holds
 //! the cell. They clamp their arguments to the grid, so that they never fail.
 
 /// Maximum number of cells of a grid: 2^22. [`CurveGrid::new`] returns `None` for a larger grid.

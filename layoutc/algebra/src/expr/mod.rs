@@ -37,7 +37,8 @@ pub enum ExprError {
     /// The divisor of `//` or `%` is zero or negative.
     #[error("a divisor is not positive")]
     Divisor,
-    /// A variable has no value in the given assignment.
+    /// A variable has no value in the given assignment. Also stands for an argument that does not fit a layout, such as
+    /// an order of axes that is no permutation.
     #[error("a variable has no value")]
     Unbound,
 }
@@ -279,7 +280,8 @@ impl Expr {
     }
 }
 
-/// Greatest common divisor, which is never negative; `gcd(0, n) = |n|`.
+/// Greatest common divisor, which is never negative; `gcd(0, n) = |n|`. The result is `i128::MAX` where it would be
+/// 2^127, which does not fit.
 pub fn gcd(a: i128, b: i128) -> i128 {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {

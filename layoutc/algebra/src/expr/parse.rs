@@ -1,7 +1,7 @@
 //! Parser of maps and expressions, from text to trees with byte ranges. Names are resolved in [`crate::map`].
 //!
-//! Spans are UTF-8 byte ranges. Parentheses nest at most [`MAX_NESTING`] deep, and an expression has at most
-//! [`MAX_TERMS`] terms in a row, so that no text exhausts the stack.
+//! Spans are UTF-8 byte ranges. Nesting is limited by [`MAX_NESTING`], chains of operators by [`MAX_TERMS`], and the
+//! length of a text by [`MAX_BYTES`], so that no text exhausts the stack.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -13,10 +13,12 @@ use thiserror::Error;
 use super::token::{MapToken, MapTokenKind, tokenize};
 use crate::expr::BinOp;
 
-/// Maximum nesting depth of parentheses, signs and calls; a deeper text is refused with [`ParseErrorKind::TooDeep`].
+/// Maximum nesting depth of operands: `a` has depth 1, and parentheses, a sign or a call around it add 1 each. A deeper
+/// text is refused with [`ParseErrorKind::TooDeep`].
 pub const MAX_NESTING: usize = 256;
-/// Maximum number of terms joined by operators without parentheses, as the three in `a + b + c`; more are refused with
-/// [`ParseErrorKind::TooDeep`].
+/// Maximum depth of the tree of a binary operation, in nodes from the root to a leaf. Operators of one precedence group
+/// to the left, so that `a + b + c` has depth 3: a sum of single names has at most this number of terms. A deeper text
+/// is refused with [`ParseErrorKind::TooDeep`].
 pub const MAX_TERMS: usize = 512;
 /// Maximum length of a map or expression, in bytes; a longer text is refused with [`ParseErrorKind::TooDeep`].
 pub const MAX_BYTES: usize = 1 << 16;
@@ -47,7 +49,7 @@ pub enum IndexAstKind {
     Neg(Box<IndexAst>),
     /// Binary operation `a op b`, with the byte range of the operator.
     Bin(BinOp, Span, Box<IndexAst>, Box<IndexAst>),
-    /// Call of a function, such as `f(a, b)`.
+    /// Call of a function, such as `f(a, b)`: the name of the function, and its arguments in order.
     Call(String, Vec<IndexAst>),
 }
 
@@ -143,7 +145,7 @@ pub struct ParseError {
 /// Parses a map such as `(n, c) -> (n, c // 4 | c % 4)`, or its items alone, such as `n, c // 4 | c % 4`.
 ///
 /// # Errors
-/// The first syntax error.
+/// [`ParseError`] for the first syntax error, or if the text exceeds [`MAX_NESTING`], [`MAX_TERMS`] or [`MAX_BYTES`].
 pub fn map(text: &str) -> Result<MapText, ParseError> {
     let tokens = tokenize(text)?;
     let mut parser = MapParser { tokens: &tokens, at: 0, end: text.len(), nesting: 0 };
@@ -162,7 +164,7 @@ pub fn map(text: &str) -> Result<MapText, ParseError> {
 /// Parses an index expression such as `(n * 32 + c) // 4`.
 ///
 /// # Errors
-/// The first syntax error.
+/// [`ParseError`] for the first syntax error, or if the text exceeds [`MAX_NESTING`], [`MAX_TERMS`] or [`MAX_BYTES`].
 pub fn expression(text: &str) -> Result<IndexAst, ParseError> {
     let tokens = tokenize(text)?;
     let mut parser = MapParser { tokens: &tokens, at: 0, end: text.len(), nesting: 0 };

@@ -28,8 +28,8 @@ pub(super) struct MapToken {
     pub(super) span: Span,
 }
 
-/// Tokens of a map or an expression, in the order of the text. Fails on an unknown character, an invalid integer
-/// literal, or a text of more than [`MAX_BYTES`] bytes.
+/// Tokens of a map or an expression, in the order of the text. Fails on an unknown character, a single `/`, an invalid
+/// integer literal, or a text of more than [`MAX_BYTES`] bytes.
 pub(super) fn tokenize(text: &str) -> Result<Vec<MapToken>, ParseError> {
     if text.len() > MAX_BYTES {
         return Err(ParseError { kind: ParseErrorKind::TooDeep, span: 0..text.len() });

@@ -47,7 +47,8 @@ impl Layout {
     /// proven affine.
     ///
     /// # Errors
-    /// [`ExprError`] when a constant leaves the integer range.
+    /// [`ExprError::Overflow`] if a constant leaves the integer range, [`ExprError::TooLarge`] if an expression grows
+    /// too large.
     pub fn affine(&self) -> Result<Option<AffineOffset>, ExprError> {
         let mut facts = Facts::new(&self.symbols);
         for (k, axis) in (0_u32..).zip(&self.logical) {
@@ -75,8 +76,10 @@ impl Layout {
 }
 
 impl Layout {
-    /// True if the offset is a sum of terms that read at most one logical axis each. Elements at equidistant indices
-    /// of one axis are then equidistant in memory, wherever they start along the other axes.
+    /// True if the offset is a sum of terms that read at most one logical axis each, such as
+    /// `n * 128 + c // 4 * 64 + c % 4`. The distance in memory between two indices of one axis then does not depend on
+    /// the indices along the other axes. False for an offset that is not written as such a sum, even if it is equal to
+    /// one.
     pub fn is_separable(&self) -> bool {
         is_separable(&self.offset)
     }

@@ -13,8 +13,8 @@ use crate::layout::physical::PlacementOptions;
 use crate::layout::swizzle::Swizzle;
 use crate::symbol::{Axis, Symbol};
 
-/// Result of the proof of a layout: no two elements share a slot, and the slots are all filled (bijective) or not
-/// (padded).
+/// Verdict on a layout: no two elements share a slot, and every slot is filled (bijective) or some may be free
+/// (padded); or elements may share slots (broadcast).
 ///
 /// ```
 /// use layoutc_algebra::{Error, Expr, Layout, Verdict};
@@ -31,9 +31,10 @@ use crate::symbol::{Axis, Symbol};
 pub enum Verdict {
     /// Every slot of the physical shape holds exactly one element: no padding.
     Bijective,
-    /// No two elements share a slot, and some slots hold no element (padding).
+    /// No two elements share a slot. The number of slots is not proven equal to the number of elements, so that slots
+    /// may hold no element (padding).
     Padded,
-    /// Several elements may share a slot: a read-only view that repeats elements of its base.
+    /// Several elements may share a slot: a read-only view, for example one that repeats elements of its base layout.
     Broadcast,
 }
 
@@ -108,11 +109,11 @@ pub struct AlignedOrigin {
 
 /// Layout with a proven verdict. Lists are outermost first, and quantities are in elements.
 ///
-/// Layouts are created with a proof by [`Layout::builder`] and [`LayoutBuilder`](crate::builder::LayoutBuilder). The
-/// module `builder` alone also restricts a proven layout to a domain (`domain::restricted`) and swizzles it (`swizzle`,
-/// which the checker verifies). Further methods derive layouts from proven ones and preserve the proof:
-/// [`permuted`](Self::permuted), [`at_base`](Self::at_base), [`over_symbols`](Self::over_symbols) and
-/// [`of_shards`](Self::of_shards). The one exception is a read-only view, whose elements may share slots:
+/// Layouts are created with a proof by [`Layout::builder`] and [`LayoutBuilder`](crate::builder::LayoutBuilder). Only
+/// the module `builder` restricts a proven layout to a domain, or swizzles it; the checker verifies the swizzle.
+/// Further methods derive layouts from proven ones and preserve the proof: [`permuted`](Self::permuted),
+/// [`at_base`](Self::at_base), [`over_symbols`](Self::over_symbols) and [`of_shards`](Self::of_shards). The one
+/// exception is a read-only view, whose elements may share slots:
 /// [`LayoutBuilder::finish_overlapping`](crate::builder::LayoutBuilder::finish_overlapping). Other crates cannot
 /// construct layouts, because the fields are private to this crate.
 ///
@@ -239,8 +240,9 @@ impl Layout {
         self.proof
     }
 
-    /// Mixed-radix normal form of the layout, all of whose chains encode logical axes; `None` if the proof found
-    /// none, or needed derived or subdivided digits.
+    /// Mixed-radix normal form of the layout, all of whose chains encode logical axes. `None` if the proof found none
+    /// or needed derived or subdivided digits, if a component is proven by elimination or enumeration, or if the layout
+    /// has a domain or a swizzle.
     pub fn digits(&self) -> Option<&Digits> {
         self.digits.as_ref()
     }
@@ -278,7 +280,8 @@ impl Layout {
         &self.lead
     }
 
-    /// Offset and alignment of the first element; `None` if no alignment was requested.
+    /// Offset and alignment of the first element. `None` if no alignment was requested, for a window of another layout,
+    /// or if [`Layout::at_base`] removed it.
     pub fn origin(&self) -> Option<&AlignedOrigin> {
         self.origin.as_ref()
     }

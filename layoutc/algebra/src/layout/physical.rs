@@ -62,9 +62,10 @@ pub(crate) struct PlacementOptions {
     pub(crate) element_bits: u32,
 }
 
-/// Computes the placement of the storage axes `axes` in memory; a group ends after each position in `separators`.
-/// `first` contains the index of the first element along each storage axis if that element must be aligned, and is
-/// empty otherwise. `facts` are the ranges of the symbols.
+/// Computes the placement of the storage axes `axes` in memory, with the strides, alignments, rounding and swizzle that
+/// `demands` requests; a group ends after each position in `separators`. `first` contains the index of the first
+/// element along each storage axis if that element must be aligned, and is empty otherwise. `facts` are the ranges of
+/// the symbols.
 pub(crate) fn place(
     axes: &[Axis],
     separators: &[usize],
@@ -163,7 +164,7 @@ impl PlacementOptions {
     /// Number of unused slots at the start of the last physical axis, so that the byte offset of the first element
     /// becomes a multiple of `origin`. The first element has the indices `first` along storage axes with the strides
     /// `strides`. Returns the fixed number `self.lead` if it is set. Otherwise 0 if no alignment is requested, or if
-    /// `extent`, the extent of the axis, is 0.
+    /// `extent`, the extent of the axis, is 0. `facts` are the ranges of the symbols.
     fn lead(
         &self,
         extent: &Expr,
@@ -190,7 +191,7 @@ impl PlacementOptions {
     }
 
     /// Smallest multiple of `tail` that is at least `extent`, in elements. With a swizzle, it is also a multiple of
-    /// [`Swizzle::reach`] for the rounded extent.
+    /// [`Swizzle::reach`] for the rounded extent. `facts` are the ranges of the symbols.
     fn rounded(&self, extent: &Expr, facts: &Facts) -> Result<Expr, ExprError> {
         let mut multiple = self.tail.max(1);
         let mut rounded = round_up(extent, multiple, facts)?;
@@ -208,7 +209,7 @@ impl PlacementOptions {
         Ok(rounded)
     }
 
-    /// Least number of elements whose total size is a multiple of `bytes`: 16 four-byte elements for 64 bytes.
+    /// Least positive number of elements whose total size is a multiple of `bytes`: 16 four-byte elements for 64 bytes.
     pub(crate) fn elements(&self, bytes: i128) -> i128 {
         let bits = bytes.saturating_mul(8);
         bits / gcd(bits, i128::from(self.element_bits.max(1))).max(1)

@@ -55,8 +55,9 @@ impl Symbol {
 }
 
 /// Sample values of the symbols, at which counterexamples are searched for. Each list has one legal value per symbol,
-/// in the order of `symbols`, and every extent is at least 1 for it. The lists combine small values, the greatest
-/// values of all symbols and of each alone, and values one multiple below the greatest.
+/// in the order of `symbols`. A list is left out if one of the expressions `extents` is below 1 for it, or cannot be
+/// evaluated. The lists combine small values, values up to 64 multiples above these, the greatest values of all symbols
+/// and of each alone, and values one multiple below the greatest.
 pub(crate) fn samples(symbols: &[Symbol], extents: &[Expr]) -> Vec<Vec<i128>> {
     let mut found: Vec<Vec<i128>> = Vec::new();
     let small: Vec<i128> = symbols.iter().map(Symbol::small).collect();

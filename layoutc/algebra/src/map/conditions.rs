@@ -35,8 +35,9 @@ pub enum ConditionError {
     /// A comparison is inside parentheses, such as `(i < j)`. Contains the byte range of its operator.
     #[error("comparison inside parentheses")]
     Enclosed(Span),
-    /// A side of a comparison is not affine: it has an index in a quotient, a remainder or an exclusive or, or a
-    /// product of indices, such as `i * j < 4`. Contains the byte range of the side.
+    /// A side of a comparison is not affine: it has an index in a quotient, a remainder, a bitwise operation or a
+    /// function, or a product of an index with another index or with a symbol, such as `i * j < 4`. Contains the byte
+    /// range of the side.
     #[error("condition is not affine in the indices")]
     NotAffine(Span),
     /// Neither side of a comparison contains an index, such as `3 < 4`.
@@ -44,7 +45,7 @@ pub enum ConditionError {
     NoAxis {
         /// Byte range from the start of the left side to the end of the right side.
         span: Span,
-        /// True if one of the two sides contains a symbol.
+        /// True if at least one side contains a symbol.
         has_symbols: bool,
     },
     /// An expression of the condition exceeds the size limits, or a value overflows.
@@ -74,11 +75,12 @@ const RELATIONS: [(&str, Relation); 5] = [
 /// Operators of other languages that are reported as errors, in the order in which they are matched.
 const FOREIGN: [&str; 8] = ["!=", "<<", ">>", "&&", "||", "=>", "=<", "="];
 
-/// Parses conditions such as `i - 2 <= j <= i and j < 8` and resolves their names. The result is a predicate over
-/// `Var::Axis` with one entry per comparison: three for this example.
+/// Parses conditions such as `i - 2 <= j <= i and j < 8`, and resolves their names in `scope`. The result is a
+/// predicate over `Var::Axis` with one entry per comparison: three for this example.
 ///
 /// # Errors
-/// All errors of the text, in its order.
+/// [`ConditionError`]s of all conditions that `and` joins, in the order of the text. A condition with
+/// [`ConditionError::Sign`], [`ConditionError::Enclosed`] or [`ConditionError::Lone`] has this error only.
 pub fn conditions(text: &str, scope: MapScope<'_>) -> Result<Predicate, Vec<ConditionError>> {
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for span in conjuncts(text) {
@@ -111,7 +113,7 @@ fn words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     })
 }
 
-/// Returns an error if the condition in the byte range `whole` contains the word `or` or `not`.
+/// Returns [`ConditionError::Sign`] if the condition in the byte range `whole` contains the word `or` or `not`.
 fn no_connective(text: &str, whole: &Span) -> Result<(), ConditionError> {
     let own = text.get(whole.clone()).unwrap_or_default();
     for word in ["or", "not"] {
@@ -168,6 +170,8 @@ fn comparisons(
 
 /// Pair `(operands, operators)` of the comparison chain in the byte range `whole`: the byte ranges of its operands, and
 /// the operators between them. For `i - 2 <= j < 8`, there are three operands and two operators.
+/// [`ConditionError::Sign`] for an operator of another language, [`ConditionError::Enclosed`] for a comparison inside
+/// parentheses.
 fn sides(text: &str, whole: &Span) -> Result<(Vec<Span>, Vec<Relation>), ConditionError> {
     let (mut spans, mut relations) = (Vec::new(), Vec::new());
     let (mut start, mut at) = (whole.start, whole.start);
@@ -213,7 +217,8 @@ fn trimmed(text: &str, span: &Span) -> Span {
     start..start.max(span.start + own.trim_end().len())
 }
 
-/// Parses one operand of a comparison and resolves it to an expression over `Var::Axis`.
+/// Parses the operand of a comparison in the byte range `span`, and resolves it to an expression over `Var::Axis`.
+/// [`ConditionError::NotAffine`] if it is not affine in the axes.
 fn side(text: &str, span: &Span, scope: MapScope<'_>) -> Result<Expr, Vec<ConditionError>> {
     // Leading blanks keep the spans relative to the whole text.
     let mut own = " ".repeat(span.start);

@@ -13,7 +13,8 @@ use crate::expr::parse::Span;
 /// Rule of the map language that a text violates.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MapErrorKind {
-    /// A name is neither a parameter of the map nor a const, parameter or symbol in its scope. Contains the name.
+    /// A name is neither a parameter of the map (or an axis, if the map has no parameter list) nor a const, layout
+    /// parameter or symbol in its scope. Contains the name.
     #[error("unknown name `{0}`: expected an axis, const, parameter or symbol")]
     UnknownName(String),
     /// The number of parameters of the map differs from the number of axes that it is applied to.

@@ -21,14 +21,15 @@ pub use error::{MapError, MapErrorKind};
 /// Item of an index map, which defines one new storage axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapItem {
-    /// Name of the storage axis, unique within the map.
+    /// Name of the storage axis. [`resolve`] makes the names unique within the map.
     pub name: String,
     /// Index along the storage axis, over the axes that the map is applied to: `Var::Storage(k)` is axis `k` of
     /// them, from 0.
     pub index: Expr,
-    /// Declared extent of the storage axis, over symbols; `None` if it follows from the index.
+    /// Extent that the text states for the storage axis, over symbols, or the extent of an axis that the item passes
+    /// through unchanged. `None` if the extent follows from the index.
     pub extent: Option<Expr>,
-    /// Byte range of the index in the text of the map; empty in maps that a step creates.
+    /// Byte range of the index, or of an item `*name`, in the text of the map; empty in maps that a step creates.
     pub span: Span,
 }
 
@@ -50,7 +51,7 @@ pub struct MapItem {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct IndexMap {
-    /// Items for the new storage axes, major to minor.
+    /// Items for the new storage axes, outermost first.
     pub items: Vec<MapItem>,
     /// Positions of the items that are followed by an axis separator, ascending: the last item of each group except the
     /// last group.
@@ -74,11 +75,12 @@ impl core::fmt::Debug for MapScope<'_> {
     }
 }
 
-/// Resolves the parsed text of a map: looks up its names, and names its storage axes. An empty map is the
+/// Resolves the parsed text of a map: looks up its names in `scope`, and names its storage axes. An empty map is the
 /// identity.
 ///
 /// # Errors
-/// All errors of the text, in its order.
+/// The [`MapError`]s of the text, in its order, followed by duplicate names of storage axes. [`MapErrorKind::Arity`] is
+/// the only error if the map has a wrong number of parameters.
 pub fn resolve(text: &MapText, scope: MapScope<'_>) -> Result<IndexMap, Vec<MapError>> {
     let mut resolver = MapResolver::new(scope);
     let arity_holds = match &text.params {
@@ -148,7 +150,7 @@ pub fn identity(axes: &[Axis]) -> IndexMap {
 
 struct MapResolver<'a> {
     scope: MapScope<'a>,
-    /// Pairs `(name, axis)`: a name that the map binds to an axis, and the position of that axis in the scope.
+    /// Pairs `(name, position)`: a name that the map binds to an axis, and the position of that axis in the scope.
     bound: Vec<(String, usize)>,
     /// Pair `(name, axes)` of the `*` parameter: its name without `*`, and the range of positions of the axes that it
     /// takes. `None` if the map has no such parameter.
@@ -188,7 +190,8 @@ impl MapResolver<'_> {
 
     /// Binds the parameters to the axes by position; a `*` parameter takes the axes that the other parameters leave.
     /// Records an error and returns false if the numbers of axes and parameters differ, or, with a `*` parameter, if
-    /// there are fewer axes than other parameters.
+    /// there are fewer axes than other parameters. Also records an error, but returns true, for a repeated name and for
+    /// a name that hides a const or a layout parameter.
     fn bind(&mut self, params: &[MapParam]) -> bool {
         let axes = self.scope.axes;
         let single = params.iter().filter(|p| !p.star).count();
@@ -338,8 +341,9 @@ impl MapResolver<'_> {
         Some(expr)
     }
 
-    /// Resolves an extent or a divisor, in which a name that both an axis and a symbol have means the symbol. Returns
-    /// `None` after recording an error. An axis in the result is not an error here; the caller checks for axes.
+    /// Resolves an extent or a divisor, in which a name that both an axis and a symbol have means the symbol. Records
+    /// an error and returns `None` if the expression is invalid. An axis in the result is not an error here; the caller
+    /// checks for axes.
     fn free_of_axes(&mut self, ast: &IndexAst) -> Option<Expr> {
         let before = core::mem::replace(&mut self.meaning, NameBinding::Symbol);
         let expr = self.expr(ast);

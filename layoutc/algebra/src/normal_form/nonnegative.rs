@@ -23,8 +23,8 @@ const MAX_ATOMS: usize = 8;
 type AtomBounds<'a> = BTreeMap<&'a Atom, (i128, i128)>;
 
 impl Facts {
-    /// True if a polynomial is proven non-negative for all values of indices and symbols; false if it may be negative
-    /// or the proof exceeds a limit.
+    /// True if a polynomial is proven non-negative for all values of indices and symbols; false if it may be negative,
+    /// is not decided, or the proof exceeds a limit.
     pub(crate) fn at_least_zero(&self, p: &Poly) -> Result<bool, ExprError> {
         if let Some(value) = p.as_constant() {
             return Ok(value >= 0);
@@ -65,7 +65,7 @@ impl Facts {
     /// Polynomial whose non-negativity implies that of `p`: `n - 8` for `n // 4 - 2`. The most deeply nested quotient
     /// `x // d` is replaced by its lower bound `(x - d + 1) / d` where its coefficient is positive, and by its upper
     /// bound `x / d` where it is negative. The denominator `d` is cleared. `None` if there is no quotient to replace,
-    /// or if a factor beside the quotient may be negative.
+    /// if the quotient occurs as a power, or if a factor beside it may be negative.
     fn weaken_quotient(&self, p: &Poly) -> Result<Option<Poly>, ExprError> {
         let atoms = p.terms().flat_map(|(monomial, _)| monomial.iter());
         let quotients = atoms.filter(|atom| matches!(atom, Atom::Op(BinOp::FloorDiv, ..)));

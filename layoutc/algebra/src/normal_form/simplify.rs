@@ -57,11 +57,12 @@ impl Facts {
         &self.symbols
     }
 
-    /// Sets the range of `var` to `0..extent`, where `extent` is an expression over symbols. An extent that may be 0
-    /// is treated as at least 1: statements about all indices of an empty axis hold vacuously.
+    /// Sets the range of `var` to `0..extent`, where `extent` is an expression over symbols. The constant extent 0
+    /// gives the range `0..=0`, and a symbolic extent gives `0..=extent - 1` even if it may be 0: statements about all
+    /// indices of an empty axis hold vacuously.
     ///
     /// # Errors
-    /// [`ExprError`] when the extent overflows.
+    /// Errors of [`Facts::simplify`].
     pub fn set_extent(&mut self, var: Var, extent: &Expr) -> Result<(), ExprError> {
         let extent = self.normalize(extent)?;
         let high = if extent.as_constant() == Some(0) { Poly::zero() } else { extent.plus(-1)? };
@@ -73,7 +74,9 @@ impl Facts {
     /// gives `i` for `j` in `0..4`.
     ///
     /// # Errors
-    /// [`ExprError`] when a constant leaves the integer range or the expression grows too large.
+    /// [`ExprError::Overflow`] if a value leaves 128 bits, [`ExprError::TooLarge`] if the expression or its normal form
+    /// becomes too large, [`ExprError::Divisor`] if a constant divisor is below 1, [`ExprError::Unbound`] if the bounds
+    /// of a symbol that is not declared, or of an index variable without a range, are needed.
     pub fn simplify(&self, expr: &Expr) -> Result<Expr, ExprError> {
         if expr.as_const().is_some() {
             return Ok(expr.clone());
@@ -229,9 +232,9 @@ impl Facts {
         self.join_digits(quotient.add_owned(&reduced)?)
     }
 
-    /// Constant quotient `t = rest // divisor`, if one `t` is proven to satisfy `t*divisor <= rest < (t+1)*divisor` for
-    /// all values of the variables; `None` otherwise. If a bound of `rest` or the divisor contains symbols, only
-    /// `t = 0` and `t = -1` are tried.
+    /// Quotient `t = rest // divisor` as a constant polynomial, if one integer `t` is proven to satisfy
+    /// `t*divisor <= rest < (t+1)*divisor` for all values of the variables; `None` otherwise. If a bound of `rest` or
+    /// the divisor contains symbols, only `t = 0` and `t = -1` are tried.
     fn whole_multiples(&self, rest: &Poly, divisor: &Poly) -> Result<Option<Poly>, ExprError> {
         let range = self.range(rest)?;
         if let (Some(low), Some(high), Some(k)) =

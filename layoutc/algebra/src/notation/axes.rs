@@ -22,8 +22,8 @@ pub struct NotationAxes {
     /// True if an axis whose extent the text does not fix may have any extent, including a symbolic one; false if
     /// the extent must be a constant.
     pub any_extents: bool,
-    /// Least positive number of which the extent of each axis must be a multiple, in logical order; 1 for an axis
-    /// without such a requirement. The list is empty if no axis has a requirement.
+    /// Number that must divide the extent of each axis, in logical order; 1 for an axis without such a requirement. The
+    /// list is empty if no axis has one. The pattern `(c c16) h -> c h c16` with `c16=16` gives 16 and 1.
     pub multiples: Vec<i128>,
     /// Element type as manifests name it, such as `bf16`; `None` if the text has none.
     pub dtype: Option<&'static str>,
@@ -48,11 +48,12 @@ impl NotationAxes {
     }
 }
 
-/// Logical axes that `text` implies where no tensor is given. `sizes` are the named sizes of an einops pattern,
-/// such as `("c16", 16)`; other notations ignore them.
+/// Logical axes that `text` implies where no tensor is given. `sizes` are the named sizes of an einops pattern, such as
+/// `("c16", 16)`; other notations ignore them.
 ///
 /// # Errors
-/// [`NotationFault`] for a fault of the text itself, independent of a tensor.
+/// [`NotationFault`] if the text is invalid for every tensor. The results of an affine map and the right side of an
+/// einops pattern are not checked.
 pub fn notation_axes(
     notation: Notation,
     text: &str,

@@ -96,12 +96,13 @@ pub(super) fn map(dims: &[Vec<AxisBlock>], axes: &[Axis]) -> Result<IndexMap, Ex
     Ok(IndexMap { items, separators: Vec::new() })
 }
 
-/// Digits of the blocks that letters describe, in the order of `blocks`, which is major to minor. A block is the
-/// position of an axis and a factor, `None` for the most significant digit of the axis: `CN16c` of axes n, c is
-/// `[(1, None), (0, None), (1, Some(16))]`. `length` is the length of the text in bytes, for faults.
+/// Digit of each block of a text, in the order of `blocks`, which is major to minor. A block is a pair
+/// `(axis, factor)`: the position of its axis, and its number of values, `None` for the most significant digit of the
+/// axis. `CN16c` of axes n, c is `[(1, None), (0, None), (1, Some(16))]`. `length` is the length of the text in bytes,
+/// for faults.
 ///
-/// The weight of a block is the product of the later factors of its axis. The weight of the most significant
-/// digit is the product of all factors of its axis, regardless of its position. A weight above `i64::MAX` is a fault.
+/// The weight of a block is the product of the later factors of its axis. The weight of the most significant digit is
+/// the product of all factors of its axis, regardless of its position. A weight above `i64::MAX` is a fault.
 pub(super) fn pieces(
     blocks: &[(usize, Option<i128>)],
     length: usize,

@@ -40,8 +40,8 @@ enum EinopsAxis {
 type NamedBlocks = Vec<(Option<String>, Vec<AxisBlock>)>;
 
 /// Applies the pattern `text` to the current axes of `builder` as one index map. `sizes` are the given sizes of parts,
-/// such as `("c16", 16)`. A fault if `sizes` has a name that does not occur in the pattern. If `sizes` has a name
-/// several times, the first entry is used.
+/// such as `("c16", 16)`. A fault if `sizes` has a name that does not occur on the left side of the pattern. If
+/// `sizes` has a name several times, the first entry is used.
 pub(super) fn apply(
     text: &str,
     sizes: &[(String, i128)],
@@ -126,7 +126,8 @@ pub(super) struct EinopsInput {
     /// Name of the axis. It is the name of the first part whose size is not given, or, if all sizes are given, of the
     /// first part: `c` for `(c c4)` with `c4=4`. It is `one` for an axis without parts, `()` or `1`.
     pub(super) name: String,
-    /// Product of the given sizes of the parts of the axis, which divides its extent; 1 if no size is given.
+    /// Product of the given sizes of the parts of the axis, which divides its extent; 1 if no size is given, or if the
+    /// product overflows.
     pub(super) multiple: i128,
     /// True if every part has a given size, so that `multiple` is the extent of the axis.
     pub(super) is_whole: bool,
@@ -265,8 +266,13 @@ fn name(
 
 /// Matches the entries `dims` of the left side with `axes`, in order, and returns the blocks of axes that each name
 /// stands for: with `p=4`, `(h p)` gives `axis // 4` for `h` and `axis % 4` for `p`. `sizes` are the given sizes of
-/// parts. A fault if the number of entries does not fit `axes`, an axis has several parts without a size, or the sizes
-/// do not divide its extent. `length` is the length of the pattern in bytes, for faults about the whole pattern.
+/// parts. `length` is the length of the pattern in bytes, for faults about the whole pattern.
+///
+/// A fault in these cases:
+/// * The number of entries does not fit `axes`.
+/// * A `1` or `()` stands for an axis whose extent is not 1.
+/// * Several parts of an axis have no size, or the sizes do not divide the extent of the axis.
+/// * The size of a part other than the first of its group is symbolic.
 fn decompose_axes(
     dims: &[EinopsAxis],
     sizes: &[(String, i128)],

@@ -13,7 +13,7 @@ use crate::expr::{BinOp, Expr, ExprError};
 use crate::map::{IndexMap, identity};
 use crate::text::cursor::Cursor;
 
-/// Applies the axis order or the strides of an mdspan layout to the current axes.
+/// Applies the axis order or the strides of an mdspan layout to the current axes of `builder`.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,

@@ -17,10 +17,11 @@ use crate::map::{IndexMap, MapItem, unique};
 use crate::symbol::Axis;
 use crate::text::cursor::Cursor;
 
-/// Maximum nesting depth of parentheses in an expression; a deeper nesting is a fault.
+/// Maximum nesting depth of parentheses and negations in an expression; a deeper nesting is a fault.
 const MAX_DEPTH: usize = 256;
 
-/// Applies the affine map or the strides of a memory layout to the current axes.
+/// Applies an affine map, with or without `affine_map<…>` around it, or the strides of a strided layout to the current
+/// axes of `builder`.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,

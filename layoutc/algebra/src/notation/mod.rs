@@ -8,7 +8,7 @@
 //!
 //! * This module: a variant of [`Notation`], an entry in [`Notation::ALL`], an arm each in `word`, `example` and
 //!   [`apply`], and a module with the parser.
-//! * `notation/axes.rs`: an arm in [`notation_axes`], for texts without a tensor.
+//! * `notation/axes.rs`: an arm in `parse_axes`, for texts without a tensor.
 //! * `notation/write/mod.rs`: an arm in [`write::write`], which lists candidate texts for a layout.
 //! * The compiler, which takes the keyword from [`Notation::ALL`]: the completion text in `editor/keywords.rs`, and an
 //!   arm in `check/graph/transpose.rs`. If texts of the notation are recognized without a keyword, also an entry in
@@ -135,8 +135,8 @@ pub enum NotationError {
     /// The text is invalid, or does not fit the axes of the builder: `NCHW` for three axes.
     #[error(transparent)]
     Fault(#[from] NotationFault),
-    /// A step of the text, an index map or a stride, was rejected by the builder: for example, an index map after
-    /// explicit strides.
+    /// The builder rejected a step of the text, such as an index map after explicit strides, or an expression became
+    /// too large.
     #[error(transparent)]
     Build(#[from] BuildError),
 }
@@ -174,8 +174,8 @@ pub struct NotationExtras {
     pub memory_space: Option<(Span, i128)>,
 }
 
-/// Applies the layout `text` to the current axes of `builder`, as index maps, strides and alignments. `sizes` are
-/// the named sizes of an einops pattern, such as `("c16", 16)`; other notations ignore them.
+/// Applies the layout `text` to the current axes of `builder`, as index maps, strides, swizzles and alignments. `sizes`
+/// are the named sizes of an einops pattern, such as `("c16", 16)`; other notations ignore them.
 ///
 /// ```
 /// use layoutc_algebra::notation::{Notation, apply};
@@ -191,7 +191,8 @@ pub struct NotationExtras {
 /// ```
 ///
 /// # Errors
-/// [`NotationError`]; the builder may then contain some of the steps of the text.
+/// [`NotationError::Fault`] if the text is invalid or does not fit the axes, [`NotationError::Build`] if the builder
+/// rejects a step of the text. The builder may then contain some of the steps of the text.
 pub fn apply(
     notation: Notation,
     text: &str,

@@ -1,9 +1,9 @@
 //! Format tags of oneDNN: `aBcd16b`, `ABcd4b16a4b`.
 //!
-//! Source: oneDNN, format tags. A tag starts with the outer letters, major to minor, in upper case if the
-//! axis has blocks. The blocks follow, outermost first. An axis is padded to the product of its blocks.
-//! Letters stand for axes by position: `a` is the first. Names by role, such as `nChw16c`, are tags with
-//! other letters.
+//! Source: oneDNN, format tags. A tag starts with the outer letters, major to minor, in upper case if the axis has
+//! blocks. The blocks follow, outermost first. The extent of an axis is padded to a multiple of the product of its
+//! blocks. Letters stand for axes by position: `a` is the first. Names by role, such as `nChw16c`, are tags with other
+//! letters.
 
 use alloc::format;
 use alloc::vec::Vec;

@@ -81,7 +81,9 @@ fn position(axes: &[Axis], name: &str) -> Option<usize> {
 }
 
 /// Position in `axes` of the axis that each dimension `(name, size)` of `dims` stands for, in order. Dimensions bind by
-/// name, or by position if no name is the name of an axis. A size that differs from the extent of the axis is a fault.
+/// name, or by position if no name is the name of an axis. A fault, at the byte range of the whole `text`, if the
+/// numbers of dimensions and axes differ, only some of the names are names of axes, or a size differs from the extent
+/// of the axis.
 fn bind(dims: &[(String, i128)], axes: &[Axis], text: &str) -> Result<Vec<usize>, NotationFault> {
     let fault = |message: String| NotationFault::axes(0..text.len(), message);
     if dims.len() != axes.len() {
@@ -252,7 +254,7 @@ fn unpack_bits(mut whole: i128, widths: &[usize]) -> Vec<i128> {
 }
 
 /// Parses a linear layout: a dictionary `{lane: [[0, 1]]} -> {dim0: 1, dim1: 2}`, or lines such as
-/// `- lane=1 -> (0, 1)`.
+/// `- lane=1 -> (0, 1)`. If the text does not name the output dimensions, they are those of [`smallest`].
 fn parse(text: &str) -> Result<LinearLayout, NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();

@@ -1,9 +1,10 @@
 //! Layout letters of TVM: `NCHW16c`, `OHWI[4o4i]`.
 //!
 //! Source: TVM, `s_tir/data_layout.cc`. An upper-case letter is an axis, `16c` a block of 16 of axis C, and `[4o4i]` a
-//! storage axis of extent 16 that packs two blocks, major first. Axes are padded to whole blocks, as in TVM. Unlike in
-//! TVM, packed blocks of unequal factors have an index within the tensor, and a repeated letter or a trailing digit is
-//! a fault.
+//! storage axis of extent 16 that packs two blocks, major first. Axes are padded to whole blocks, as in TVM.
+//!
+//! Two differences from TVM: TVM's inverse map of packed blocks with unequal factors, such as `[4o2i]`, leaves the
+//! tensor, and the one here does not; a repeated letter or a trailing digit is a fault here.
 
 use alloc::format;
 use alloc::string::String;

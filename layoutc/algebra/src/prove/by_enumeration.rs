@@ -16,9 +16,11 @@ use crate::layout::symbol_values::samples;
 /// Maximum number of points (index tuples) sampled per assignment of values to the symbols.
 const SAMPLE_POINTS: i128 = 1 << 14;
 
-/// Proves by enumeration that the targets of a component are injective. Candidates for collisions that `undecided`
-/// predicts are tried first. [`InjectivityError::NotInjective`] if there is a collision. [`InjectivityError::Unproven`]
-/// if none is found in a component that has symbols or too many points.
+/// Proves by enumeration that the targets of a component are injective. A component of one axis with a target `w*a + c`
+/// needs no enumeration. Candidates for collisions that `undecided` predicts are tried first.
+/// [`InjectivityError::NotInjective`] if a collision is found. [`InjectivityError::Unproven`] if none is found in a
+/// component that has symbols, too many points or too many slots. [`InjectivityError::Expr`] if the evaluation of a
+/// component without symbols fails.
 pub(super) fn decide(
     claim: Claim<'_>,
     component: &Component,
@@ -109,9 +111,9 @@ impl StaticComponent {
     }
 }
 
-/// Proves by enumeration that the targets of a component without symbols are injective; `NotInjective` or `Unproven`
-/// otherwise. `symbols` are the values of the symbols in the other components of the claim, for a counterexample;
-/// `None` if there are no sample values.
+/// Proves by enumeration that the targets of a component without symbols are injective; `NotInjective`, `Unproven` or
+/// `Expr` otherwise. `symbols` are the values of the symbols in the other components of the claim, for a
+/// counterexample; `None` if there are no sample values.
 fn at_values(
     claim: Claim<'_>,
     component: &Component,

@@ -17,8 +17,8 @@ const MOST_OF_THREE: usize = 16;
 pub(super) type PointPair = (Vec<i128>, Vec<i128>);
 
 /// Two points of the domain with equal values of all targets, among the candidates that `undecided` predicts. A
-/// candidate is a pair of points that differ in a digit of `lost`, in the bits of a set of `kernel`, or by one to three
-/// of the `steps`. `None` if no candidate collides, which proves nothing.
+/// candidate is a pair of points that differ in one digit of `undecided.lost`, in the bits of one set of
+/// `undecided.kernel`, or by one to three of `undecided.steps`. `None` if no candidate collides, which proves nothing.
 pub(super) fn predicted_collision(
     domain: &EnumerationDomain<'_>,
     undecided: &DecodeFailure,

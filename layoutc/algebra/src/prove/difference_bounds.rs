@@ -23,7 +23,7 @@ const ANY: i128 = 1 << 62;
 const VISITED: i128 = 1 << 16;
 
 /// Interval that contains all values of `expr`, an index expression of a map. `range` returns the interval of each
-/// variable that is not a symbol; `None` gives [`ExprError::Unbound`].
+/// variable that is not a symbol; `None` gives [`ExprError::Unbound`]. `facts` has the declared symbols.
 pub(crate) fn interval_of_index(
     expr: &Expr,
     range: &dyn Fn(Var) -> Option<Interval>,

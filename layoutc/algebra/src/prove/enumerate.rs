@@ -63,8 +63,9 @@ impl EnumerationDomain<'_> {
     }
 }
 
-/// Checks by enumeration that no two points of a box share a slot. A corner of at most [`CORNER_POINTS`] points is
-/// searched first, even if the box is too large. [`ExprError::Overflow`] if a slot number leaves 64 bits.
+/// Checks by enumeration that no two points of a box share a slot. If the box has more than [`CORNER_POINTS`] points, a
+/// corner of at most that many is searched first, even if the box is too large. [`ExprError`] if a target cannot be
+/// evaluated, which is [`ExprError::Overflow`] if a slot number leaves 64 bits.
 pub(crate) fn enumerate(
     domain: &EnumerationDomain<'_>,
     executor: &dyn Executor,
@@ -300,8 +301,8 @@ pub(crate) fn count(domain: &EnumerationDomain<'_>) -> Result<Option<PointCount>
 /// row-major order at which the value occurs.
 pub(crate) type Extremes = [(i128, Vec<i128>); 2];
 
-/// Minimum and maximum of the only target of `domain`, each with the first point in row-major order at which it
-/// occurs; `None` if the box is empty or has more than [`MAX_POINTS`] points.
+/// Minimum and maximum of the only target of `domain`, each with the first point in row-major order at which it occurs;
+/// `None` if no point of the box meets the domain conditions, or the box has more than [`MAX_POINTS`] points.
 pub(crate) fn extremes(domain: &EnumerationDomain<'_>) -> Result<Option<Extremes>, ExprError> {
     if domain.points() > MAX_POINTS || domain.points() < 1 {
         return Ok(None);

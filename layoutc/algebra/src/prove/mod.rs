@@ -52,25 +52,29 @@ pub enum InjectivityError {
         /// Values of the symbols for which the two elements collide: `symbols[k]` is that of `Var::Symbol(k)`. Empty
         /// if neither extents nor targets contain symbols.
         symbols: Vec<i128>,
-        /// Digits of logical indices that no target contains. Empty if the targets contain all digits, or could not be
-        /// decomposed into digits.
+        /// Digits of logical indices that no target contains, except digits of fused axes. Empty if the targets contain
+        /// all digits, or could not be decomposed into digits.
         lost: Vec<UndeterminedDigit>,
         /// Positions of the targets that read an axis of the component in which the elements collide.
         targets: Vec<usize>,
         /// Proof technique that found the collision.
         proof: ProofMethod,
     },
-    /// The injectivity of the targets of one component is neither proven nor refuted.
+    /// A claim is neither proven nor refuted: that the targets of one component are injective, that the first element
+    /// is aligned as requested, or, in a layout with symbols, any claim that the checker neither verifies for all
+    /// values of the symbols nor refutes at sampled values.
     #[error("neither proven nor refuted")]
     Unproven {
-        /// Positions of the logical axes of the undecided component, a set of axes connected by shared targets.
+        /// Positions of the logical axes of the undecided component, a set of axes connected by shared targets or
+        /// domain conditions. All axes if the claim is about the whole layout.
         axes: Vec<usize>,
-        /// Positions of the targets that read axes of the undecided component.
+        /// Positions of the targets that read these axes. All targets if the claim is about the whole layout.
         targets: Vec<usize>,
-        /// Number of index tuples of the component; `None` if the number depends on a symbol.
+        /// Number of index tuples of the component; `None` if the component contains symbols, or the claim is about the
+        /// whole layout.
         points: Option<i128>,
-        /// Number of slots of the component: the product of the numbers of values of its targets. `None` if it depends
-        /// on a symbol.
+        /// Number of slots of the component, the product of the numbers of values of its targets; `None` if `points` is
+        /// `None`.
         slots: Option<i128>,
     },
     /// The independent checker, which derives the claims again, rejects the certificate of the proof.
@@ -173,8 +177,13 @@ pub(crate) enum ProverSet {
 }
 
 /// Proves that the targets of a claim are injective, with the provers that `level` allows. `executor` runs and caches
-/// enumerations. [`InjectivityError`] has two colliding elements if the targets are not injective, and the undecided
-/// component if neither is proven.
+/// enumerations.
+///
+/// # Errors
+/// [`InjectivityError::NotInjective`] with two colliding elements if the targets are not injective.
+/// [`InjectivityError::Unproven`] with the component that is neither proven nor refuted, or with all axes if a
+/// component is proven by enumeration and the claim contains symbols. [`InjectivityError::Expr`] if an expression
+/// becomes too large or cannot be evaluated.
 pub(crate) fn prove(
     claim: Claim<'_>,
     level: ProverSet,

@@ -22,9 +22,9 @@ pub(super) fn whole(claim: Claim<'_>, component: &Component) -> Digits {
     all
 }
 
-/// Positions of the pairs `(weight, extent)` in `weighed`, by descending weight. `None` unless each weight provably
-/// exceeds the greatest value of the sum of all terms with smaller weights. The greatest value of a term is
-/// `weight * (extent - 1)`.
+/// Order of the terms `weight * index` of a sum, where `index` is in `0..extent`: positions of their pairs
+/// `(weight, extent)` in `weighed`, by descending weight. `None` unless each weight provably exceeds the greatest value
+/// of the sum of all terms with smaller weights. The greatest value of a term is `weight * (extent - 1)`.
 pub(crate) fn order(
     weighed: &[(&Expr, &Expr)],
     facts: &Facts,

@@ -28,11 +28,12 @@ pub struct LayoutComponent {
     pub inverse: Option<Vec<Expr>>,
 }
 
-/// Layout decomposed into independent components of axes, from which the element in a slot is found.
+/// Layout decomposed into independent components of axes. The element in a slot is found in two steps: the slot gives
+/// the value of each target (`at`), and these values give the logical indices, one component at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutDecomposition {
-    /// Expressions over `Var::Axis` and symbols whose values identify an element: one index per storage axis. It is the
-    /// offset alone if the storage indices cannot be computed from the offset by division: a stride is 0, strides do
+    /// Expressions over `Var::Axis` and symbols whose values identify an element: one index per storage axis. The only
+    /// target is the offset if the storage indices cannot be computed from it by division: a stride is 0, strides do
     /// not nest, or strides or extents are symbolic.
     pub targets: Vec<Expr>,
     /// Number of values of each target, over symbols: target `k` is in `0..slots[k]`.
@@ -48,7 +49,7 @@ impl Layout {
     /// Decomposes the layout into independent components, to search for the element in a slot.
     ///
     /// # Errors
-    /// [`ExprError`] when an expression would be too large.
+    /// [`ExprError::TooLarge`] if an expression would be too large, [`ExprError::Overflow`] if a constant overflows.
     pub fn decompose(&self) -> Result<LayoutDecomposition, ExprError> {
         let strided = self.is_strided();
         let targets =

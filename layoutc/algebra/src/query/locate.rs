@@ -34,7 +34,8 @@ pub enum ElementLocationError {
     /// A coordinate is negative, or not below the extent of its axis, as in coordinate 16 for the extent 16.
     #[error("coordinate {axis} is {value}, outside the extent {extent}")]
     OutOfBounds {
-        /// Position of the logical or physical axis, from 0, outermost first.
+        /// Position of the logical or physical axis, from 0, outermost first; 0 for an offset in the flat buffer, whose
+        /// extent is the number of slots.
         axis: usize,
         /// Value of the coordinate that is out of bounds.
         value: i128,
@@ -54,7 +55,9 @@ impl Layout {
     /// of `Var::Symbol(k)`.
     ///
     /// # Errors
-    /// [`ElementLocationError`] if `logical` is no index of an element, or an expression cannot be evaluated.
+    /// [`ElementLocationError::Rank`] or [`ElementLocationError::OutOfBounds`] if `logical` is not in the logical
+    /// shape, [`ElementLocationError::NoElement`] if it is not in the domain, [`ElementLocationError::Expr`] if an
+    /// expression cannot be evaluated, for example because `symbols` is too short.
     pub fn locate(
         &self,
         logical: &[i128],
@@ -75,8 +78,8 @@ impl Layout {
         })
     }
 
-    /// True if a logical index within the shape is the index of an element: it satisfies the domain condition of the
-    /// layout, or the layout has none. `symbols[k]` is the value of `Var::Symbol(k)`.
+    /// True if the logical index `logical`, which is within the shape, is the index of an element: it satisfies the
+    /// domain condition of the layout, or the layout has none. `symbols[k]` is the value of `Var::Symbol(k)`.
     ///
     /// # Errors
     /// [`ExprError`] when the domain condition cannot be evaluated.
@@ -89,7 +92,8 @@ impl Layout {
     /// padding. `symbols[k]` is the value of `Var::Symbol(k)`.
     ///
     /// # Errors
-    /// [`ElementLocationError`] if `physical` is outside the physical shape, or an expression cannot be evaluated.
+    /// [`ElementLocationError::Rank`] or [`ElementLocationError::OutOfBounds`] if `physical` is not in the physical
+    /// shape, [`ElementLocationError::Expr`] if an expression cannot be evaluated.
     pub fn element_at(
         &self,
         physical: &[i128],
@@ -110,7 +114,8 @@ impl Layout {
     }
 
     /// Logical index of the element at the physical indices `physical`, for a layout without an inverse expression;
-    /// `None` if the slot is padding. Each independent component of axes is solved by itself.
+    /// `None` if the slot is padding. `symbols[k]` is the value of `Var::Symbol(k)`. Each independent component of axes
+    /// is solved by itself.
     fn search(
         &self,
         physical: &[i128],
@@ -153,8 +158,9 @@ impl Layout {
     }
 
     /// Indices along the axes of the component `part` of the decomposition `parts`, in the order of `part.axes`. At
-    /// these indices, the target at each position `k` in `part.targets` has the value `wanted[k]`. They are evaluated
-    /// by the inverse of the component, or searched for if it has none; `None` if the search finds none.
+    /// these indices, the target at each position `k` in `part.targets` has the value `wanted[k]`; `symbols[k]` is the
+    /// value of `Var::Symbol(k)`. They are evaluated by the inverse of the component, or searched for if it has none;
+    /// `None` if the search finds none.
     fn solve_component(
         &self,
         part: &LayoutComponent,
@@ -203,7 +209,8 @@ impl Layout {
     }
 
     /// True if the storage indices cannot be computed from the offset by division: a stride is 0, the strides do not
-    /// nest (each at least the next inner stride times its extent), or an extent or stride contains symbols.
+    /// nest (each at least the next inner stride times its extent), an extent contains symbols, or a stride does in a
+    /// layout of several storage axes.
     pub(crate) fn is_strided(&self) -> bool {
         let slots =
             self.storage.iter().try_fold(1_i128, |n, a| n.checked_mul(a.extent.as_const()?));

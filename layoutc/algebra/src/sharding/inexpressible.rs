@@ -18,7 +18,8 @@ pub enum ShardingInexpressible {
         /// Number of devices of the sharding.
         devices: i64,
     },
-    /// An order of devices such as `0,1,3,2` is not a reshaped and transposed iota, so that no row-major mesh has it.
+    /// The order of devices is not a reshaped and transposed iota, so that no row-major mesh has it. An example is
+    /// `0,1,3,2`.
     #[error("this order of devices: {0}")]
     Order(#[from] IotaError),
     /// The tiles of an axis end within a digit of the device order, and their number does not divide the digit. No mesh
@@ -56,8 +57,8 @@ pub enum ShardingInexpressible {
         /// Number of axes of the tensor.
         wanted: usize,
     },
-    /// The target language cannot quote the name of a mesh axis, because the name contains a quote or a control
-    /// character.
+    /// The target language cannot quote the name of a mesh axis, because the name contains a quote, a backslash or a
+    /// control character.
     #[error("a mesh axis named `{name}`")]
     Name {
         /// Name of the mesh axis that cannot be quoted.

@@ -18,8 +18,8 @@ use super::placement::{DevicePlacement, TensorSharding};
 /// tensor if the sharding fits any rank, as in [`MeshSharding::of`].
 ///
 /// # Errors
-/// [`ShardingInexpressible`] for a group, a name that cannot be quoted, or a placement that [`MeshSharding::of`]
-/// refuses.
+/// [`ShardingInexpressible::Group`] if the tensor is in a shard group, [`ShardingInexpressible::Name`] if the name of a
+/// mesh axis cannot be quoted, and the errors of [`MeshSharding::of`].
 pub fn expression(
     placed: &TensorSharding,
     rank: Option<usize>,

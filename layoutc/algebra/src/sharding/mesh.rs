@@ -115,7 +115,8 @@ impl Sharding {
     /// tensor is replicated over mesh axes that are in no list.
     ///
     /// # Errors
-    /// [`ShardingError`] for an invalid mesh, an unknown position, or a position that is used twice.
+    /// [`ShardingError::Mesh`] for an invalid mesh, [`ShardingError::Unknown`] for a position that the mesh does not
+    /// have, [`ShardingError::Twice`] for a position that is used twice.
     pub fn new(mesh: &Mesh, over: Vec<Vec<usize>>) -> Result<Self, ShardingError> {
         mesh.devices().ok_or(ShardingError::Mesh)?;
         let mut cut: Vec<Option<usize>> = vec![None; mesh.axes.len()];
@@ -161,8 +162,9 @@ impl Sharding {
         self.over.iter().map(parts).collect()
     }
 
-    /// Extents of the largest shard, in elements, which is on device 0. `None` in the cases of
-    /// [`Sharding::parts`], or if `extents` does not have one non-negative extent per tensor axis.
+    /// Extents of the largest shard of a tensor with the extents `extents` on `mesh`, in elements. Device 0 has a shard
+    /// of this size. `None` in the cases of [`Sharding::parts`], or if `extents` does not have one non-negative extent
+    /// per tensor axis.
     pub fn part_extents(&self, mesh: &Mesh, extents: &[i128]) -> Option<Vec<i128>> {
         let parts = self.parts(mesh)?;
         let fit = parts.len() == extents.len() && extents.iter().all(|extent| *extent >= 0);
@@ -183,8 +185,9 @@ impl Sharding {
         self.over.iter().map(part).collect()
     }
 
-    /// Index range that a device holds along each tensor axis, in elements; an empty range means that the device
-    /// holds no elements. `None` in the cases of [`Sharding::coordinates`] and [`Sharding::part_extents`].
+    /// Index range along each axis of a tensor with the extents `extents` that a device holds, in elements; an empty
+    /// range means that the device holds no elements. `None` in the cases of [`Sharding::coordinates`] and
+    /// [`Sharding::part_extents`].
     pub fn bounds(&self, mesh: &Mesh, device: i64, extents: &[i128]) -> Option<Vec<Range<i128>>> {
         let largest = self.part_extents(mesh, extents)?;
         let at = self.coordinates(mesh, device)?;

@@ -24,15 +24,20 @@ pub struct MeshSharding {
 }
 
 impl MeshSharding {
-    /// Converts a placement to a sharding over a mesh whose devices are numbered row-major. `rank` is the rank of
-    /// the tensor if the placement fits any rank; `None` means 0.
+    /// Converts a placement to a sharding over a mesh whose devices are numbered row-major. `rank` is the rank of the
+    /// tensor if the placement fits any rank; `None` means 0.
     ///
-    /// A mesh axis `a` that the sharding splits into sub-axes, or whose devices have several strides, becomes several
-    /// axes `a_0`, `a_1`, …, major first. Tiles get axes as in [`NamedSharding::of_tiled`].
+    /// A mesh axis `a` becomes several axes `a_0`, `a_1`, …, major first, if the sharding splits it into sub-axes, or
+    /// if the device numbers along it form several digits. The mesh axes for tiles are named `axis_0`, `axis_1`, …, as
+    /// in [`NamedSharding::of_tiled`].
     ///
     /// # Errors
-    /// [`ShardingInexpressible`] for an order of devices that no row-major mesh has, a tensor on one device, an unknown
-    /// placement, a manual subgroup, and a tensor that is manual or unreduced without a mesh.
+    /// * [`ShardingInexpressible::Order`], [`ShardingInexpressible::Uncut`]: no row-major mesh has the order of
+    ///   devices.
+    /// * [`ShardingInexpressible::Maximal`]: the whole tensor is on one device.
+    /// * [`ShardingInexpressible::Mesh`]: the whole tensor is manual or unreduced, without a mesh.
+    /// * [`ShardingInexpressible::Manual`]: a subgroup is manual.
+    /// * [`ShardingInexpressible::Unknown`]: the placement is not determined.
     pub fn of(
         placement: &DevicePlacement,
         rank: Option<usize>,
@@ -118,7 +123,7 @@ struct DeviceRow {
     stride: i64,
 }
 
-/// Axes of the row-major mesh that has the devices of `named` at the same points, major to minor.
+/// Axes of a mesh with row-major device numbers on which every shard of `named` is on the same devices, major to minor.
 /// [`ShardingInexpressible::Order`] or [`ShardingInexpressible::Uncut`] if there is no such mesh.
 fn rows(named: &NamedSharding) -> Result<Vec<DeviceRow>, ShardingInexpressible> {
     let refined = named.refined();

@@ -3,8 +3,8 @@
 //!
 //! A sharding describes the part of the logical tensor on each device, not its layout there. A [`Mesh`]
 //! numbers its devices row-major. XLA's texts allow any order of devices: they parse to a
-//! [`DevicePlacement`], which stores the order, and convert to a mesh ([`MeshSharding`]) if the order is
-//! row-major.
+//! [`DevicePlacement`], which stores the order, and convert to a mesh ([`MeshSharding`]) if the order is a
+//! reshaped and transposed range of devices.
 //!
 //! ```
 //! use layoutc_algebra::{Error, Mesh, MeshAxis, Sharding};

@@ -147,8 +147,8 @@ impl ShardsInOneMemory<'_> {
         extent.unwrap_or(1).max(1)
     }
 
-    /// Distance between neighbors along a mesh axis, in elements along the tensor axis: `extent * below`. Every shard
-    /// counts with the extent of the largest one.
+    /// Distance between neighbors along the mesh axis `cutter`, in elements along the tensor axis that it shards:
+    /// `extent * below`. Every shard counts with the extent of the largest one.
     fn range(&self, cutter: &ShardingAxis) -> Result<Expr, ExprError> {
         let range = self.extent(cutter.axis).checked_mul(cutter.below);
         range.map(number).ok_or(ExprError::Overflow)
@@ -167,8 +167,8 @@ impl ShardsInOneMemory<'_> {
         self.cutters.iter().any(|cutter| cutter.axis == axis)
     }
 
-    /// Coordinate along a mesh axis of the shard that contains an element, as an expression over the index of the
-    /// element.
+    /// Coordinate along the mesh axis `cutter` of the shard that contains an element, as an expression over the index
+    /// of the element.
     fn place(&self, cutter: &ShardingAxis) -> Result<Expr, ExprError> {
         let axis = u32::try_from(cutter.axis).unwrap_or(u32::MAX);
         let by = self.range(cutter)?;

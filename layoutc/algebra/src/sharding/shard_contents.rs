@@ -26,13 +26,15 @@ impl TensorShard {
 
 impl DevicePlacement {
     /// Shards of a tensor with the non-negative extents `extents`, in row-major order of the tiles, each with its
-    /// devices. `most` is the maximum number of devices that are listed.
+    /// devices. `most` is the maximum number of devices of a placement with tiles or a mesh.
     ///
     /// # Errors
-    /// [`ShardingInexpressible::Rank`] if the rank of the placement differs from that of the tensor,
-    /// [`ShardingInexpressible::Manual`] if the program manages the contents of some devices,
-    /// [`ShardingInexpressible::Unknown`] if the placement is not determined, and [`ShardingInexpressible::Devices`] if
-    /// there are more than `most` devices.
+    /// * [`ShardingInexpressible::Rank`]: the placement splits the tensor into tiles, and its rank differs from that of
+    ///   the tensor.
+    /// * [`ShardingInexpressible::Manual`]: the program manages the contents of some devices.
+    /// * [`ShardingInexpressible::Unknown`]: the placement is not determined.
+    /// * [`ShardingInexpressible::Devices`]: there are more than `most` devices, or the order of more than
+    ///   [`LISTED`](super::LISTED) devices would have to be listed.
     pub fn shards(
         &self,
         extents: &[i128],

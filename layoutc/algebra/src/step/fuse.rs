@@ -12,7 +12,8 @@ use crate::symbol::Axis;
 /// `h * extent(w) + w`. The new axis is named `into`; `None` joins the names of the fused axes by `_`, as in `h_w`.
 ///
 /// # Errors
-/// [`StepError::UnknownAxis`], [`StepError::TooFewAxes`], [`StepError::NotAdjacent`].
+/// [`StepError::UnknownAxis`]; [`StepError::TooFewAxes`] for fewer than two names; [`StepError::NotAdjacent`];
+/// [`StepError::Expr`] if the index becomes too large an expression.
 pub fn fuse(axes: &[Axis], fused: &[String], into: Option<&str>) -> Result<IndexMap, StepError> {
     let positions: Vec<usize> =
         fused.iter().map(|n| find_axis(axes, n)).collect::<Result<_, _>>()?;

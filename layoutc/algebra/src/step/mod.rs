@@ -122,7 +122,7 @@ fn binary(op: BinOp, a: &Expr, b: &Expr) -> Result<Expr, StepError> {
 }
 
 /// Index map with the given items, outermost first, without axis separators; [`StepError::TooManyAxes`] if there are
-/// more than [`MAX_AXES`].
+/// more than [`MAX_AXES`] items.
 fn map_of(items: Vec<MapItem>) -> Result<IndexMap, StepError> {
     if items.len() > MAX_AXES {
         return Err(StepError::TooManyAxes(items.len()));

@@ -16,11 +16,12 @@ pub enum OrderEntry {
     Others,
 }
 
-/// Permutes `axes` to the order of `places`, outermost first. Each axis must be named exactly once, or covered by the
-/// only `...`.
+/// Permutes `axes` to the order of the entries `places`, outermost first. Each axis must be named exactly once, or
+/// covered by the only `...`.
 ///
 /// # Errors
-/// [`StepError::UnknownAxis`], [`StepError::RepeatedAxis`], [`StepError::MissingAxes`], [`StepError::TwoEllipses`].
+/// [`StepError::UnknownAxis`]; [`StepError::RepeatedAxis`] for an axis that is named twice; [`StepError::MissingAxes`]
+/// for axes that are not named, without a `...`; [`StepError::TwoEllipses`].
 pub fn order(axes: &[Axis], places: &[OrderEntry]) -> Result<IndexMap, StepError> {
     let mut named = Vec::new();
     for place in places {

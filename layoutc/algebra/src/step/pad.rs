@@ -10,7 +10,7 @@ use crate::symbol::Axis;
 /// same, and the added slots are padding.
 ///
 /// # Errors
-/// [`StepError::UnknownAxis`].
+/// [`StepError::UnknownAxis`]; [`StepError::Expr`] if the extent becomes too large an expression.
 pub fn pad_to_multiple(axes: &[Axis], name: &str, multiple: &Expr) -> Result<IndexMap, StepError> {
     let position = find_axis(axes, name)?;
     let mut items: alloc::vec::Vec<_> = (0..axes.len()).map(|k| identity_item(axes, k)).collect();
@@ -27,7 +27,7 @@ pub fn pad_to_multiple(axes: &[Axis], name: &str, multiple: &Expr) -> Result<Ind
 /// `i + before`.
 ///
 /// # Errors
-/// [`StepError::UnknownAxis`].
+/// [`StepError::UnknownAxis`]; [`StepError::Expr`] if the index or the extent becomes too large an expression.
 pub fn pad_around(
     axes: &[Axis],
     name: &str,

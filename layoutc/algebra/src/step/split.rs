@@ -14,8 +14,9 @@ use crate::symbol::Axis;
 /// and `i % 4`. The new axes are named `into`; if `into` is empty, `<axis>_outer` and `<axis>_inner` for two axes,
 /// and `<axis>_0`, `<axis>_1`, … for more.
 ///
-/// [`StepError::UnknownAxis`]; [`StepError::NameCount`] when `into` has a different number of names;
-/// [`StepError::TooManyAxes`]; [`StepError::Expr`].
+/// # Errors
+/// [`StepError::UnknownAxis`]; [`StepError::NameCount`] if `into` is not empty and has another number of names;
+/// [`StepError::TooManyAxes`]; [`StepError::Expr`] if an index becomes too large an expression.
 pub fn split(
     axes: &[Axis],
     name: &str,

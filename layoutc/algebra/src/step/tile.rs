@@ -24,7 +24,8 @@ pub enum TileExtent {
     Extent(Expr),
 }
 
-/// Axis that is tiled, after outer axes have been merged into it: its name, its index, and the extent of the tile.
+/// Axis that is tiled, after outer axes have been merged into it: its name, its index over the current axes, and the
+/// extent of the tile in elements.
 struct TiledAxis {
     name: String,
     index: Expr,
@@ -33,12 +34,15 @@ struct TiledAxis {
 
 /// Tiles the last `tile.len()` axes. A tile longer than the rank implies leading axes of extent 1, named `unit0`, ….
 /// The grid axes (`index // tile`) come first and are named `<axis>_outer`, then the axes within the tile
-/// (`index % tile`), named `<axis>_inner`. `names`, unless empty, replaces these names, in the same order.
+/// (`index % tile`), named `<axis>_inner`; a name that is taken gets a suffix such as `_2`. `names`, unless empty,
+/// replaces these names, in the same order.
 ///
 /// For example, [3, 5] under the tile [2, 2] becomes [2, 3, 2, 2], and the index (2, 3) becomes (1, 1, 0, 1).
 ///
 /// # Errors
-/// [`StepError::TrailingStar`], [`StepError::NameCount`], [`StepError::TooManyAxes`].
+/// [`StepError::TrailingStar`] if `tile` is empty or ends with [`TileExtent::Merge`]; [`StepError::NameCount`] if
+/// `names` has another number of names; [`StepError::TooManyAxes`]; [`StepError::Expr`] if an index becomes too large
+/// an expression.
 pub fn tile(axes: &[Axis], tile: &[TileExtent], names: &[String]) -> Result<IndexMap, StepError> {
     if !matches!(tile.last(), Some(TileExtent::Extent(_))) {
         return Err(StepError::TrailingStar);

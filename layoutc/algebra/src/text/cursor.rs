@@ -86,7 +86,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Consumes a decimal integer without sign, and returns its value and byte range; `None` if the text does not
-    /// continue with a digit. A value beyond 64 bits is a fault.
+    /// continue with a digit. A value above `2^63 - 1` is a fault of the kind `Value`.
     pub(crate) fn number(&mut self) -> Result<Option<(i128, Span)>, NotationFault> {
         let (digits, span) = self.take_while(|c| c.is_ascii_digit());
         if digits.is_empty() {

@@ -16,7 +16,7 @@ pub(crate) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == STANDARD
 }
 
-/// Name of the file at `path` for messages. For the path `-` it is `standard`, such as `standard input`.
+/// Name of the file at `path` for messages. For the path `-` it is the text `standard`, such as `standard input`.
 pub(crate) fn display_name(path: &Path, standard: &str) -> String {
     if is_standard(path) { standard.to_owned() } else { path.display().to_string() }
 }
@@ -142,8 +142,9 @@ pub(crate) fn is_placed(path: &Path) -> bool {
     !is_standard(path) && fs::metadata(path).map_or(true, |metadata| metadata.is_file())
 }
 
-/// Writes the parts `bytes` one after another. The path `-` is standard output; a device or pipe is written directly;
-/// any other file is replaced atomically.
+/// Writes the parts `bytes` one after another to the output `path`. The path `-` is standard output, which is written
+/// through `console`. A device or pipe is written directly; any other file is replaced atomically. A folder is an
+/// error.
 pub(crate) fn write(
     path: &Path,
     bytes: &[&[u8]],

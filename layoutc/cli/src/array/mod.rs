@@ -14,8 +14,8 @@ use layoutc_compiler::run::Packing;
 
 use npy::{NpyDescr, NpyHeader};
 
-/// `NumPy` type string of an element type, such as `<f4`. A type that `NumPy` lacks gets the type string of an integer
-/// that holds its bits: `<u2` for bf16, `|u1` for f8, `|i1` for i4.
+/// `NumPy` type string of an element type, such as `<f4`; of one lane for a vector type. A type that `NumPy` lacks gets
+/// the type string of an integer that holds its bits: `<u2` for bf16, `|u1` for f8, `|i1` for i4.
 pub(crate) fn descr(dtype: Dtype) -> Cow<'static, str> {
     match dtype.record() {
         Some(record) => Cow::Owned(record::descr(record)),
@@ -99,8 +99,8 @@ pub(crate) fn is_reordered(npy: &NpyHeader) -> bool {
     npy.is_fortran && npy.shape.iter().filter(|extent| **extent > 1).count() > 1
 }
 
-/// Elements of a .npy file in C order and little-endian. They are copied only if the file has Fortran order or
-/// big-endian elements.
+/// Elements of a .npy file in C order and little-endian. `data` has the bytes of the elements in the file. They are
+/// copied only if the file has Fortran order or big-endian elements.
 pub(crate) fn to_c_order<'a>(npy: &NpyHeader, data: &'a [u8]) -> Cow<'a, [u8]> {
     let width = npy.descr.bytes.max(1);
     let mut data = Cow::Borrowed(data);
@@ -114,14 +114,15 @@ pub(crate) fn to_c_order<'a>(npy: &NpyHeader, data: &'a [u8]) -> Cow<'a, [u8]> {
     data
 }
 
-/// Number of bytes that are reversed in a change of the byte order. It is the size of the element, or half of that for
-/// a complex number, whose real and imaginary parts are reversed separately.
+/// Number of bytes of an element that are reversed together when the byte order changes: the size of the element, or
+/// half of it for a complex number, whose real and imaginary parts are reversed separately.
 pub(crate) fn part_bytes(descr: &NpyDescr) -> usize {
     let width = descr.bytes.max(1);
     if descr.kind == 'c' { width / 2 } else { width }
 }
 
-/// Transposes elements of `width` bytes from Fortran order, where the first axis is the fastest, to C order.
+/// Copy of an array with the extents `shape` and elements of `width` bytes, transposed from Fortran order, where the
+/// first axis is the fastest, to C order.
 fn from_fortran(data: &[u8], shape: &[u64], width: usize) -> Vec<u8> {
     let mut strides = Vec::with_capacity(shape.len());
     let mut stride = width;
@@ -153,9 +154,9 @@ fn from_fortran(data: &[u8], shape: &[u64], width: usize) -> Vec<u8> {
     ordered
 }
 
-/// Packs sub-byte elements. `bytes` has one element per byte, in the format of the `NumPy` kind letter `kind`: signed
-/// values for `i`, bit patterns for `u`, and either for any other letter. The error is the index of the first element
-/// whose value is out of range, and its byte.
+/// Packs sub-byte elements of the type `dtype` into bytes, as `packing` arranges them. `bytes` has one element per
+/// byte, in the format of the `NumPy` kind letter `kind`: signed values for `i`, bit patterns for `u`, and either for
+/// any other letter. The error is the pair (index, byte) of the first element whose value is out of range.
 pub(crate) fn packed(
     bytes: &[u8],
     kind: char,
@@ -182,7 +183,7 @@ pub(crate) fn packed(
     Ok(all)
 }
 
-/// Unpacks the first `count` sub-byte elements to one byte each, sign-extended if the type is signed.
+/// Unpacks the first `count` sub-byte elements of `packed` to one byte each, sign-extended if the type is signed.
 pub(crate) fn unpacked(packed: &[u8], dtype: Dtype, packing: Packing, count: usize) -> Vec<u8> {
     let above = 8 - dtype.element_bits().min(8);
     let element = |k: usize| {

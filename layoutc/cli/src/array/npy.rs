@@ -187,7 +187,8 @@ pub(super) fn tuple(rest: &str) -> Option<Vec<u64>> {
     words.iter().map(|word| word.strip_suffix('L').unwrap_or(word).parse().ok()).collect()
 }
 
-/// Header of a .npy file in C order, padded so that the elements start at a multiple of 64 bytes.
+/// Header of a .npy file of version 1.0 in C order, from the magic bytes on. `descr` is the type string of the
+/// elements. The header is padded so that the elements start at a multiple of 64 bytes.
 pub(crate) fn header(descr: &str, shape: &[u64]) -> Vec<u8> {
     let mut tuple: Vec<String> = shape.iter().map(u64::to_string).collect();
     if let [only] = tuple.as_mut_slice() {
@@ -244,7 +245,7 @@ mod tests {
         assert_eq!(read(&file), Err(NpyError::Header("shape")));
     }
 
-    /// Parses a header with this text.
+    /// Parses a file that consists of a version 2.0 header with the text `text`.
     fn headed(text: &str) -> Result<NpyHeader, NpyError> {
         let length = u32::try_from(text.len()).expect("short").to_le_bytes();
         read(&[b"\x93NUMPY\x02\x00", &length[..], text.as_bytes()].concat())

@@ -5,8 +5,8 @@ use layoutc_compiler::base::dtype::record::{Field, Record};
 use super::npy::{self, NpyDescr};
 use super::of_scalar;
 
-/// `NumPy` type string of a record, with its fields in order. A gap is an unnamed field, and packed sub-byte elements
-/// are bytes.
+/// `NumPy` type string of a record: the list of its fields in the order of their offsets. A gap is an unnamed field of
+/// raw bytes, and a field of packed sub-byte elements is an array of bytes.
 pub(super) fn descr(record: Record) -> String {
     let fields = record.fields().iter().map(|one| (one.offset, field(one)));
     let gaps = record.gaps().map(|(offset, bytes)| (offset, format!("('', '|V{bytes}')")));
@@ -35,8 +35,8 @@ fn field(field: &Field) -> String {
     }
 }
 
-/// True if a file with the type string `given` can hold elements of the record. The string is that of the record, apart
-/// from spaces and quotes, or declares raw bytes of the size of the record.
+/// True if a file with the type string `given` can hold elements of the record: it is the type string of the record,
+/// apart from spaces and quotes, or declares raw bytes of the size of the record.
 pub(super) fn is_taken(given: &NpyDescr, record: Record) -> bool {
     let plain = |text: &str| text.split_whitespace().collect::<String>().replace('"', "'");
     let is_void = given.kind == 'V' && usize::try_from(record.bytes()) == Ok(given.bytes);

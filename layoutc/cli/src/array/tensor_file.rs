@@ -85,8 +85,8 @@ impl TensorFile<'_> {
     }
 
     /// Texts `NAME=VALUE` for symbols. First come the texts in `set`. Then comes one for each other symbol that is the
-    /// extent of an axis, with the value from the shape of the array. An extent outside the declared range of its
-    /// symbol is an error.
+    /// extent of an axis, with the value from the shape of the array. It is an error if that value is outside the
+    /// declared range of the symbol, or not a multiple of its declared divisor.
     pub(crate) fn sets(
         &self,
         set: &[String],
@@ -124,7 +124,8 @@ impl TensorFile<'_> {
         Ok(all)
     }
 
-    /// Error if the shape of the array is not in `wanted`. It names the first shape of that list.
+    /// Error if the shape of the array is not in `wanted`, the list of accepted shapes. The message names the first of
+    /// them.
     pub(crate) fn shape(&self, npy: &NpyHeader, wanted: &[Vec<u64>]) -> Result<(), CommandError> {
         if wanted.contains(&npy.shape) {
             return Ok(());
@@ -149,7 +150,7 @@ impl TensorFile<'_> {
     }
 
     /// Elements of a dense array in the format of the compiler's buffers: in C order, little-endian, with sub-byte
-    /// elements packed.
+    /// elements packed. `data` has the bytes of the elements in the file. A sub-byte element out of range is an error.
     pub(crate) fn elements<'f>(
         &self,
         npy: &NpyHeader,
@@ -235,8 +236,8 @@ impl TensorFile<'_> {
         fault(Code::ShapeData, message, Some(help))
     }
 
-    /// Shape of the array in a .npy file of the physical buffer: the physical shape, or the number of bytes if
-    /// elements are packed.
+    /// Shape of the array in a .npy file of the physical buffer: the physical shape, with the lanes of a vector type as
+    /// a further axis, or the number of bytes if elements are packed.
     pub(crate) fn physical_shape(&self, values: &SymbolValues) -> Result<Vec<u64>, CommandError> {
         let tensor = self.tensor;
         let shape = if packing(tensor).is_some() {

@@ -1,6 +1,6 @@
 //! Runs of layoutc for other build systems ([`BuildAction`]), each of which produces a part of the outputs of a
-//! project. Manifests are not checked to list the outputs. The outputs follow from the configuration, the names of the
-//! manifests, and whether the text of a manifest needs MPI.
+//! project. No manifest is checked to list the outputs: they follow from the configuration, the names of the manifests,
+//! and whether the text of a manifest needs MPI.
 
 use std::fs;
 use std::path::PathBuf;
@@ -35,13 +35,16 @@ pub(crate) struct BuildAction {
 #[derive(Debug)]
 pub(crate) enum ActionScope {
     Manifest(PathBuf),
-    /// The umbrella header, which includes the C headers of all manifests of the project. The paths are the
-    /// configuration and template files on which it depends. It also depends on the set of outputs of the manifests.
+    /// Umbrella header, which includes the C headers of all manifests of the project. The paths are those of the
+    /// configuration file and the template files on which the header depends. It also depends on the set of outputs of
+    /// the manifests.
     Project(Vec<PathBuf>),
 }
 
-/// Pair of the report, and the build actions for `select` in the order of projects and manifests. The list is complete
-/// if the report has no errors.
+/// Pair `(report, actions)`. `actions` are the runs that produce all outputs of `select`: in the order of projects, one
+/// for each manifest with outputs in the order of paths, then one for the umbrella header if the project has one.
+/// `report` has errors in configurations, and errors about outputs with equal paths; with errors, `actions` may be
+/// incomplete.
 pub(crate) fn actions(select: &SelectArgs) -> Result<(Report, Vec<BuildAction>), CommandError> {
     let (mut report, mut reads, store) = (Report::default(), ReadSet::brief(), LogArena::default());
     let (projects, _) = project_build::discover(select, &store, &mut report, &mut reads)?;
@@ -78,7 +81,7 @@ fn action(job: &BuildJob<'_>, subject: ActionScope, outputs: Vec<String>) -> Opt
     (!outputs.is_empty()).then_some(BuildAction { root, out, subject, outputs })
 }
 
-/// Paths of the configuration file, if it exists, and of the project's own templates.
+/// Absolute paths of the configuration file of the project, if it exists, and of all files in its templates folder.
 fn settings(project: &Project) -> Result<Vec<PathBuf>, CommandError> {
     let config = below(project, CONFIG);
     let templates = template_files(project)?.into_iter().map(|(_, path)| path);

@@ -29,15 +29,16 @@ impl KeyHasher {
     }
 }
 
-/// Hashes of the inputs that all results of a project depend on.
+/// Hashes of the inputs on which all results of a project depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BaseHashes {
-    /// Hash of the layoutc binary.
+    /// Hash of the layoutc binary; zero bytes with `--root`, where no result is cached.
     pub(super) program: ContentHash,
     pub(super) config: ContentHash,
 }
 
-/// Cache key of the check of a manifest. `texts` are the path and the hash of each text that the check depends on.
+/// Cache key of the check of a manifest. `texts` are pairs of path and hash, one for each manifest on which the check
+/// depends: the manifest itself and those that it uses, sorted by path.
 pub(super) fn checked<'a>(
     base: BaseHashes,
     texts: impl Iterator<Item = (&'a str, &'a ContentHash)>,
@@ -52,7 +53,8 @@ pub(super) fn checked<'a>(
     parts.finish()
 }
 
-/// Hash of the templates of a project, from the name and hash of each template text.
+/// Hash of the templates of a project. `texts` are pairs of the name of a template and the hash of its text, sorted by
+/// name.
 pub(super) fn templates<'a>(
     texts: impl Iterator<Item = (&'a str, &'a ContentHash)>,
 ) -> ContentHash {

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::WorkSpan;
 
-/// JSON array of trace events: one complete event (`"ph": "X"`) for the build, and one for each task in
-/// `spans` on its thread. Times are in microseconds since the build began.
+/// JSON array of trace events as text: one complete event (`"ph": "X"`) for the whole build, which took the time
+/// `total`, and one for each task in `spans` on its thread. Times are in microseconds since the build began.
 pub(crate) fn chrome_trace(spans: &[WorkSpan], total: Duration) -> String {
     let us = |time: Duration| time.as_secs_f64() * 1e6;
     let event = |name: &str, category: &str, thread: usize, [start, end]: [Duration; 2]| -> Value {

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use crate::command_error::CommandError;
 
-/// Make rule by which each of `targets` depends on each of `prerequisites`, with one escaped path per line; empty
-/// without targets.
+/// Make rule by which each of `targets` depends on each of `prerequisites`, with one escaped path per line; the empty
+/// text if there are no targets.
 ///
 /// # Errors
-/// A path cannot be expressed for both make and ninja.
+/// [`CommandError::Usage`] if a path cannot be written such that both make and ninja read it correctly
+/// ([`is_expressible`]).
 pub(super) fn rule<'a>(
     targets: impl Iterator<Item = &'a Path>,
     prerequisites: impl Iterator<Item = &'a Path>,
@@ -35,18 +36,22 @@ pub(super) fn is_rule(text: &str) -> bool {
         })
 }
 
-/// Characters that make a path inexpressible for make and ninja together: ninja 1.11 ends a path at them, or make
-/// interprets them.
+/// Characters, separated by spaces, that a path in a depfile must not contain: ninja 1.11 ends the path at them, or
+/// make interprets them. The space itself may occur in a path.
 pub(crate) const UNESCAPABLE: &str = "\\ ; | % = & * < > ? ^ ' \" `";
 
-/// True if a path can be expressed for both make and ninja: it has no control character and none of [`UNESCAPABLE`].
+/// True if `path` can be written such that both make and ninja read it correctly: it has no control character and none
+/// of the characters in [`UNESCAPABLE`].
 pub(crate) fn is_expressible(path: &str) -> bool {
     let is_unescapable = |c: char| c.is_control() || c != ' ' && UNESCAPABLE.contains(c);
     !path.contains(is_unescapable)
 }
 
-/// Path in which the characters that are special to make and ninja are escaped; an error if the path cannot be
-/// expressed.
+/// Path in which the characters that are special to make and ninja are escaped: `$` is doubled; a space, `#` or `:`
+/// gets a backslash.
+///
+/// # Errors
+/// [`CommandError::Usage`] if the path is not Unicode, or not expressible ([`is_expressible`]).
 fn escaped(path: &Path) -> Result<String, CommandError> {
     let mut text = String::new();
     let Some(known) = path.to_str().filter(|path| is_expressible(path)) else {

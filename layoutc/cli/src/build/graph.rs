@@ -42,8 +42,8 @@ impl FileKind {
 #[derive(Debug, Default)]
 pub(crate) struct DependencyGraph {
     pub(crate) nodes: BTreeMap<PathBuf, FileKind>,
-    /// Dependencies as pairs `(input, dependent)`. The dependent is an output that is generated from the input, or a
-    /// manifest that uses it.
+    /// Dependencies as pairs `(input, dependent)` of absolute paths. The dependent is an output that depends on the
+    /// input, or a manifest that uses the input (another manifest) directly or indirectly.
     pub(crate) edges: BTreeSet<(PathBuf, PathBuf)>,
 }
 
@@ -61,7 +61,7 @@ impl DependencyGraph {
         self.chosen(|kind| kind == FileKind::Output)
     }
 
-    /// Paths of the files that the outputs depend on.
+    /// Absolute paths of the files that the outputs depend on (configurations, templates and manifests), sorted.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = &Path> {
         self.chosen(|kind| kind != FileKind::Output)
     }
@@ -107,8 +107,9 @@ impl DependencyGraph {
     }
 }
 
-/// Files on which every output of a project depends: the configuration, and all templates of the project, because a
-/// template may include any other.
+/// Files on which every output of the project depends, by absolute path: the configuration, the lock file if it was
+/// read, and all template files, because a template may include any other. Only files that `reads` has as readable are
+/// included.
 fn settings(part: &ProjectBuild<'_>, reads: &ReadSet) -> BTreeMap<PathBuf, FileKind> {
     let project = part.job.project;
     let is_read = |path: &PathBuf| reads.files.get(path).is_some_and(Result::is_ok);
@@ -122,7 +123,8 @@ fn settings(part: &ProjectBuild<'_>, reads: &ReadSet) -> BTreeMap<PathBuf, FileK
     settings
 }
 
-/// Paths of the manifests that a valid manifest uses, directly or indirectly, relative to the root of the project.
+/// Paths, relative to the root of the project, of the manifests that `manifest` uses directly or indirectly. They come
+/// from the check in this build, else from the log; empty if neither has a check of the manifest.
 fn uses<'p>(part: &'p ProjectBuild<'_>, manifest: &str) -> Vec<&'p str> {
     let old = || part.job.log.facts.checked.get(manifest).map(|old| old.uses.clone());
     match part.made.checked.get(manifest) {
@@ -131,7 +133,8 @@ fn uses<'p>(part: &'p ProjectBuild<'_>, manifest: &str) -> Vec<&'p str> {
     }
 }
 
-/// Absolute paths of the outputs that are generated from a manifest for a code-generation target.
+/// Absolute paths of the outputs that are generated from the manifest `manifest` for the code-generation target
+/// `target`: by this build, else by the last build in the log.
 fn files(part: &ProjectBuild<'_>, target: &str, manifest: &str) -> Vec<PathBuf> {
     let folder = part.job.home.path();
     let name = (target.to_owned(), manifest.to_owned());

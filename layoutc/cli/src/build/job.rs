@@ -46,8 +46,14 @@ pub(crate) struct BuildJob<'a> {
 }
 
 impl<'a> BuildJob<'a> {
-    /// Job for the build of `project`. `guess` may hold a log that was loaded early, for the project that was expected.
-    /// The job takes that log if it belongs to the state folder of `project`; otherwise it loads its own log.
+    /// Job for the build of `project` with the options `select`. `guess` may hold a log that was loaded ahead for the
+    /// project that was expected. The job takes that log if it belongs to the state folder of `project`; otherwise it
+    /// loads its own log. `store` owns the bytes of the log.
+    ///
+    /// # Errors
+    /// [`CommandError::Usage`] if `select` names a target that the project does not have. [`CommandError::Input`] if
+    /// the configured output folder is outside of the project. [`CommandError::Machine`] if a folder or the log cannot
+    /// be read.
     pub(crate) fn new(
         select: &SelectArgs,
         project: &'a Project,
@@ -79,9 +85,13 @@ impl<'a> BuildJob<'a> {
         self.project.manifests.keys().map(String::as_str)
     }
 
-    /// Locks the output folder; `patience` says whether to wait for another build. Returns true if the state of the
-    /// project may have changed since the scan: the job waited for the lock, or another build has appended to the log.
-    /// The log is then reloaded.
+    /// Locks the output folder. If another build holds the lock, `patience` says whether to wait for its end or to
+    /// fail. Returns true if the state of the project may have changed since the scan: the job waited for the lock, or
+    /// another build has appended to the log, which is then reloaded.
+    ///
+    /// # Errors
+    /// [`CommandError::Machine`] if another build holds the lock and `patience` is [`LockWait::Fail`], or if a system
+    /// call fails.
     pub(crate) fn lock(
         &mut self,
         patience: LockWait,
@@ -112,7 +122,8 @@ impl<'a> BuildJob<'a> {
         self.lock.as_ref()
     }
 
-    /// Appends facts to the log and syncs it to disk. The lock of the state folder must be held ([`Self::lock()`]).
+    /// Appends `facts` to the log and syncs it to disk. Does nothing if there are no facts or no state folder. The lock
+    /// of the state folder must be held ([`Self::lock()`]).
     pub(crate) fn record(&mut self, facts: Vec<BuildFact<'_>>) -> Result<(), CommandError> {
         match self.state.dir() {
             Some(dir) if !facts.is_empty() => self.log.add(dir, facts, Durability::Synced),
@@ -120,8 +131,9 @@ impl<'a> BuildJob<'a> {
         }
     }
 
-    /// Appends facts that only save work in later builds to the log. Does nothing if another build holds the lock of
-    /// the state folder. Failures are ignored.
+    /// Appends `facts` to the log without a sync. They only save work in later builds, so that failures are ignored.
+    /// Does nothing if another build holds the lock of the state folder or has appended to the log meanwhile, or if
+    /// there is no state folder.
     pub(crate) fn hint(&mut self, facts: Vec<BuildFact<'_>>) {
         let Some(dir) = self.state.dir().filter(|_| !facts.is_empty()) else { return };
         let lock = if self.lock.is_some() { None } else { try_lock(dir) };
@@ -131,9 +143,10 @@ impl<'a> BuildJob<'a> {
     }
 }
 
-/// Pair of the root and the log of the project that the build is expected to concern. It is the project that contains
-/// the first path of `select`, or the working directory. Projects are not discovered, so that the guess may be wrong.
-/// `None` with `--out`, outside of projects, or if the log cannot be read.
+/// Pair `(root, log)` of the project that a build of `select` is expected to concern: the absolute path of its root
+/// folder, and its log. It is the project that contains the first of the paths in `select`, or the working directory.
+/// Projects are not discovered, so that the guess may be wrong. `None` with `--out`, outside of projects, or if the log
+/// cannot be read.
 pub(crate) fn guess_log<'a>(
     select: &SelectArgs,
     store: &'a LogArena,
@@ -148,8 +161,13 @@ pub(crate) fn guess_log<'a>(
     Some((root, log))
 }
 
-/// Pair of the output folder and the state folder. With `out`, both are at `out`, and with `--root` the state folder is
-/// absent. Otherwise they are the configured output folder, and the folder next to `layoutc.toml`.
+/// Pair of the output folder and the state folder. With `out`, the output folder is `out`, and the state folder is
+/// `.layoutc` in it, or absent if the project is given by `--root`. Without `out`, they are the configured output
+/// folder, and `.layoutc` in the root of the project.
+///
+/// # Errors
+/// [`CommandError::Input`] if the configured output folder is outside of the project. [`CommandError::Machine`] if a
+/// folder cannot be found or opened.
 pub(crate) fn output_locations(
     project: &Project,
     out: Option<&Path>,
@@ -177,7 +195,11 @@ fn known_targets(names: &[String], project: &Project) -> Result<(), CommandError
     Err(CommandError::Usage(format!("unknown target `{target}`; {hint}")))
 }
 
-/// Output folder of the configuration; an error if it is outside of the project after links are resolved.
+/// Output folder of the configuration of `project`.
+///
+/// # Errors
+/// [`CommandError::Input`] if the folder is outside of the project after links are resolved. [`CommandError::Machine`]
+/// if its path cannot be resolved.
 fn own_home(project: &Project) -> Result<OutputDir, CommandError> {
     let out_dir = project.config.project.out_dir.trim_end_matches('/');
     if out_dir == "." {
@@ -206,7 +228,7 @@ fn outside(out_dir: &str) -> CommandError {
     CommandError::Input(vec![Diagnostic::without_span(Code::OutputOutside, message).help(help)])
 }
 
-/// Absolute path of the file at `path` relative to the root of the project.
+/// Absolute path of the file whose path relative to the root of `project` is `path`.
 pub(super) fn below(project: &Project, path: &str) -> PathBuf {
     let root: &Path = &project.root;
     root.join(path)

@@ -41,8 +41,13 @@ pub(crate) struct LockFileUpdate {
     pub(crate) status: OutputStatus,
 }
 
-/// Writes the lock file of every project of `paths`, or none if a manifest has errors. `strictness` applies to existing
-/// lock files as in [`lock`]. Returns the report, and the written lock files in the order of projects.
+/// Writes the lock file of every project of `paths`, or none if a manifest has errors. `strictness` says whether to
+/// replace an existing lock file that was edited, or that layoutc did not write. Returns the report, and one entry per
+/// lock file in the order of projects.
+///
+/// # Errors
+/// [`CommandError::Usage`] if `paths` select only a part of a project. [`CommandError::Input`] if `strictness` forbids
+/// to replace an existing lock file. Any error that the discovery or the check of the projects returns.
 pub(crate) fn lock_files(
     paths: &[PathBuf],
     strictness: OverwritePolicy,
@@ -62,8 +67,11 @@ pub(crate) fn lock_files(
     })
 }
 
-/// Writes the lock file of one project. A file that was edited, or that layoutc did not write, is an error and is kept,
-/// unless `strictness` allows overwriting.
+/// Writes the lock file of the project of `part`, unless it has the expected text already.
+///
+/// # Errors
+/// [`CommandError::Input`] if the existing file is a link, or if it was edited or not written by layoutc and
+/// `strictness` is not [`OverwritePolicy::Overwrite`]. [`CommandError::Machine`] if the file cannot be written.
 fn lock(
     part: &ProjectBuild<'_>,
     strictness: OverwritePolicy,
@@ -75,8 +83,11 @@ fn lock(
     Ok(LockFileUpdate { path: relative_to_cwd(&path), tensors: tensors.len(), status })
 }
 
-/// Compares the tensors of the projects with their lock files. Adds the differences to `report`, and the states of the
-/// lock files to `reads`.
+/// Compares the tensors of the projects `parts` with their lock files. Adds the differences as errors to `report`, and
+/// the states of the lock files to `reads`. A missing lock file is a difference.
+///
+/// # Errors
+/// [`CommandError::Machine`] if an existing lock file cannot be read.
 pub(super) fn check_lock_files(
     parts: &[ProjectBuild<'_>],
     reads: &mut ReadSet,
@@ -96,8 +107,8 @@ pub(super) fn check_lock_files(
     Ok(())
 }
 
-/// Text of a lock file with one line per tensor, sorted. `tensors` are pairs of the path of the manifest, and the ABI
-/// of the tensor.
+/// Text of a lock file: the seal, the comment [`HEADER`], then one line per tensor, sorted. `tensors` are pairs of the
+/// path of the manifest relative to the root of the project, and the ABI of the tensor.
 fn text(tensors: &[(String, Abi)]) -> String {
     let mut lines: Vec<String> = tensors
         .iter()
@@ -107,8 +118,8 @@ fn text(tensors: &[(String, Abi)]) -> String {
     content_hash::seal(NAME, &(HEADER.to_owned() + &lines.concat()))
 }
 
-/// Path of a manifest as a lock file contains it: a JSON string if it has a space, a control character, a quote,
-/// `\` or `#`.
+/// Path of a manifest in the form in which a lock file contains it: a JSON string if the path has white space, a
+/// control character, a quote, `\` or `#`, else the path itself.
 fn quoted(path: &str) -> String {
     let is_plain =
         |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '"' | '\\' | '#');
@@ -134,12 +145,15 @@ type TensorId = (String, String);
 #[derive(Debug, Default)]
 struct LockDifferences {
     found: Vec<Diagnostic>,
-    /// Path for display of the lock file, and its text; `None` if it does not exist.
+    /// Pair of the path for display of the lock file, and its text; `None` if the file does not exist.
     file: Option<(String, Arc<str>)>,
 }
 
 /// Differences between the tensors of `project` and its lock file. `tensors` are pairs of the path of the manifest, and
 /// the ABI. Tensors in manifests that were not requested are not compared. Adds the state of the lock file to `reads`.
+///
+/// # Errors
+/// [`CommandError::Machine`] if the lock file exists and cannot be read.
 fn differences(
     project: &Project,
     tensors: &[(String, Abi)],
@@ -188,8 +202,8 @@ fn differences(
     Ok(LockDifferences { found, file: Some((project.shown(NAME), text)) })
 }
 
-/// Parses the tensors of a lock file, one per line. The error is the byte range of an invalid line in the
-/// text.
+/// Parses the lines of a lock file, except empty lines and comments. Each entry is a tensor, or, for an invalid line,
+/// the byte range of the line in `text`.
 fn parse(text: &str) -> Vec<Result<(TensorId, LockEntry), Range<usize>>> {
     let mut lines = Vec::new();
     let mut start = 0;

@@ -36,9 +36,10 @@ pub(crate) struct BuildProducts {
     pub(super) manifests: BTreeMap<String, Manifest>,
     /// Results of the checks of valid manifests, by path relative to the root of the project.
     pub(super) checked: BTreeMap<String, ManifestCheck>,
-    /// Generated files, by code-generation target and path of the manifest.
+    /// Generated files, by pairs of code-generation target and path of the manifest; the path is empty for the umbrella
+    /// header.
     pub(super) emitted: BTreeMap<(String, String), TargetFiles>,
-    /// Paths and fingerprints of the files that the checks read.
+    /// Pairs of path, relative to the root of the project, and fingerprint: the manifests that the checks read.
     inputs: Vec<(String, Fingerprint)>,
     /// Hash of the names and texts of the project's templates.
     templates: ContentHash,
@@ -68,7 +69,7 @@ impl ManifestCheck {
 pub(super) struct TargetFiles {
     /// Cache key of the files: hash of everything that they depend on.
     key: ContentHash,
-    /// Generated files, each with the hash of its text.
+    /// Generated files, each with the hash of its text. Paths are relative to the output folder.
     pub(super) outputs: Vec<(GeneratedFile, ContentHash)>,
 }
 
@@ -83,9 +84,10 @@ impl TargetFiles {
 }
 
 /// Manifests of `scan` that this build checks, and the results of their checks, without generated files. Stale
-/// manifests, which have no valid cached check, are all checked first. Fresh manifests, which have one, are checked only
-/// if files must be generated from them and no stale manifest has errors. The diagnostics of all requested manifests are
-/// added to the report of `desk`; those of a fresh manifest that is not checked come from its cached check.
+/// manifests, which have no valid cached check, are all checked first. Fresh manifests, which have one, are checked
+/// only if files must be generated from them and no stale manifest has errors. The diagnostics of all requested
+/// manifests are added to the report of `desk`; those of a fresh manifest that is not checked come from its cached
+/// check.
 pub(super) fn check(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -166,8 +168,8 @@ fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|d| d.severity == Severity::Error)
 }
 
-/// Adds texts of files to `report`, for the display of the first `most` diagnostics of each severity. Files in `known`
-/// are skipped, and the paths of the added ones are added to `known`.
+/// Adds the texts of the files to `report` that the labels of the first `most` errors and the first `most` warnings in
+/// `diagnostics` refer to. Files in `known` are skipped, and the paths of the other ones are added to `known`.
 fn read_texts(
     job: &BuildJob<'_>,
     diagnostics: &[Diagnostic],
@@ -217,8 +219,12 @@ fn manifest_check(
 }
 
 /// Generates the files for all pairs of target and manifest in `scan.work`, and the umbrella header, from the checked
-/// manifests in `made`. Stores the files in `made`. Errors are added to the report of `desk`; after an error in the
-/// files of a manifest, no files are stored.
+/// manifests in `made`. Stores the files in `made`. Errors of planning and templates are added to the report of `desk`;
+/// after an error in the files of a manifest, no files are stored. Templates of the project first run in the sandbox.
+///
+/// # Errors
+/// [`CommandError::Input`] if the templates exceed the limits of the sandbox. [`CommandError::Machine`] if a template
+/// cannot be read.
 pub(super) fn emit(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -262,7 +268,7 @@ pub(super) fn emit(
 }
 
 /// Generates the umbrella header of the project, which includes the C headers of all manifests, and stores it in
-/// `made`.
+/// `made`. The error is a diagnostic about a template, or about another output with the path of the header.
 fn emit_umbrella(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -287,8 +293,8 @@ fn emit_umbrella(
     Ok(())
 }
 
-/// Adds `faults`, which are errors of planning or of templates, to the report. Also adds the texts of the templates to
-/// which they refer.
+/// Adds `faults`, which are errors of planning or of templates, to `report`. Also adds the texts of those `templates`
+/// to which they refer.
 pub(crate) fn report_emit_error(
     faults: &[Diagnostic],
     project: &Project,
@@ -303,8 +309,8 @@ pub(crate) fn report_emit_error(
     report.add(faults.iter().map(|d| project.with_shown_paths(d)));
 }
 
-/// Built-in templates and templates of the project. The latter are read, and their states added to `reads`. Stores the
-/// hash of the names and texts of the templates in `made`.
+/// Built-in templates and templates of the project of `job`. The latter are read. The states of those that are UTF-8
+/// texts are added to `reads`, and a hash of the names and contents of all of them is stored in `made`.
 fn templates(
     job: &BuildJob<'_>,
     made: &mut BuildProducts,
@@ -331,7 +337,11 @@ fn templates(
     Ok(Templates::new(&job.project.config, templates, unreadable))
 }
 
-/// Built-in templates and templates of the project. The name of the latter is their path below the templates folder.
+/// Built-in templates for the configuration `config`, and templates of `project`. The name of the latter is their path
+/// below the templates folder.
+///
+/// # Errors
+/// [`CommandError::Machine`] if a template or the templates folder cannot be read.
 pub(crate) fn own_of(project: &Project, config: &Config) -> Result<Templates, CommandError> {
     let (mut texts, mut unreadable) = (BTreeMap::new(), BTreeMap::new());
     for (name, path) in template_files(project)? {
@@ -349,11 +359,14 @@ enum TemplateFile {
     /// File that is not UTF-8, with the byte offset of the first invalid byte. It is an error only if the template is
     /// used, because it may be an image or the backup of an editor.
     NotUtf8(usize),
-    /// Path that is not a file, or that is a link out of the project.
+    /// Path that cannot be a template: not a regular file, too large, or removed meanwhile.
     Nothing,
 }
 
-/// Reads a file below the templates folder, which need not be a template.
+/// Reads the file at `path` below the templates folder, which need not be a template.
+///
+/// # Errors
+/// [`CommandError::Machine`] if a system call fails.
 fn template(path: &Path) -> Result<TemplateFile, CommandError> {
     match files::read(path) {
         Ok(text) => Ok(TemplateFile::Text(text)),
@@ -374,9 +387,9 @@ fn unix(text: &str) -> String {
     text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n")
 }
 
-/// Facts for the build log about the inputs, the manifests and the generated files of a job. The fingerprints of the
-/// outputs on disk are not included. `is_written` is true if the generated files were written; otherwise the facts
-/// about them are not included.
+/// Facts for the build log about the inputs, the manifests and the generated files of a build. Fingerprints of outputs
+/// on disk are not included. If `is_written` is false, because the generated files were not written, facts about them
+/// are not included either.
 pub(super) fn facts<'m>(
     scan: &'m BuildScan<'_>,
     made: &'m BuildProducts,

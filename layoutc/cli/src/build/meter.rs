@@ -19,7 +19,7 @@ pub(crate) struct WorkSpan {
     pub(crate) stage: CompileStage,
     /// Name of what the task processed, such as the path of a manifest.
     pub(crate) item: String,
-    /// Number of the worker thread from 1 on, or 0 for a thread outside of the pool.
+    /// Number of the worker thread, counted from 1, or 0 for a thread outside of the pool.
     pub(crate) thread: usize,
     /// Time from the start of the build to the start of the task.
     pub(crate) start: Duration,
@@ -34,8 +34,8 @@ pub(crate) enum MeterDetail {
     Counts,
 }
 
-/// Consecutive stages of a build: the time at which the last stage ended, and pairs of name and duration for each
-/// stage.
+/// Durations of the stages of a build, which follow each other: `last` is the time at which the last stage ended, and
+/// `took` has the name and the duration of each stage, in order.
 #[derive(Debug)]
 struct StageTimes {
     last: Instant,
@@ -64,7 +64,8 @@ impl Meter {
         }
     }
 
-    /// Ends the stage of this name, and records the time since the end of the previous stage, or since the start.
+    /// Ends the stage `stage`, and records its duration: the time since the end of the previous stage, or since the
+    /// start of the build.
     pub(super) fn lap(&self, stage: &'static str) {
         let now = Instant::now();
         let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,21 +74,20 @@ impl Meter {
         stages.last = now;
     }
 
-    /// Ends the stage `stage`, and records the time since the end of the previous stage, or since the start of the
-    /// build.
+    /// Adds `pieces` to the number of tasks that the build is known to have, for the progress.
     pub(super) fn expect(&self, pieces: usize) {
         self.all.fetch_add(pieces, Ordering::Relaxed);
     }
 
-    /// Pair of the number of finished tasks, and the total number of tasks known so far, which grows as tasks are
-    /// discovered.
+    /// Pair `(done, all)`: the number of finished tasks, and the number of tasks known so far, at least `done`. The
+    /// latter grows as tasks are discovered.
     pub(super) fn progress(&self) -> (u64, u64) {
         let done = self.done.load(Ordering::Relaxed);
         (done as u64, self.all.load(Ordering::Relaxed).max(done) as u64)
     }
 
-    /// Pair of the stages and the tasks: pairs of name and duration of each stage in order, and all finished tasks by
-    /// start time.
+    /// Pair `(stages, spans)`: name and duration of each stage in order, and all finished tasks sorted by start time.
+    /// `spans` is empty with [`MeterDetail::Counts`].
     pub(super) fn finish(&self) -> (Vec<(&'static str, Duration)>, Vec<WorkSpan>) {
         let mut spans = Vec::new();
         if let Some(noted) = &self.spans {

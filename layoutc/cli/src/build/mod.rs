@@ -67,24 +67,25 @@ pub(crate) struct BuildSummary {
     pub(crate) tensors: usize,
     /// Number of requested manifests.
     pub(crate) manifests: usize,
-    /// Summary rows of tensors. They are of all tensors if these are at most `FEW` or [`RowSelection::All`] is given,
-    /// and otherwise of the first `FEW` tensors that this build checked. Empty for [`RowSelection::None`].
+    /// Summary rows. If the build has at most `FEW` tensors, or with [`RowSelection::All`], they are of all tensors,
+    /// views and graphs. Otherwise they are of the first tensors that this build checked, at most `FEW`, and of the
+    /// graphs in the manifests that it checked. Empty for [`RowSelection::None`].
     pub(crate) rows: Vec<TensorRow>,
-    /// Number of tensors that this build checked and that have no row in `rows`.
+    /// Number of tensors that this build checked and that have no row in `rows`; 0 for [`RowSelection::None`].
     pub(crate) more: usize,
     pub(crate) outputs: OutputSummary,
-    /// Name and duration of each stage of the build.
+    /// Name and duration of each stage of the build, in order.
     pub(crate) stages: Vec<(&'static str, Duration)>,
-    /// All tasks of the build with `--timings`, else empty.
+    /// All tasks of the build by start time with `--timings`, else empty.
     pub(crate) spans: Vec<WorkSpan>,
-    /// Path of the state folder of the first project, `None` if the folder does not exist.
+    /// Absolute path of the state folder of the first project, `None` if the folder does not exist.
     pub(crate) state: Option<PathBuf>,
 }
 
 /// Outputs of a build with their status: written, unchanged or removed.
 #[derive(Debug, Default)]
 pub(crate) struct OutputSummary {
-    /// Status of each listed output, and its path for display.
+    /// Status of each listed output, and its path relative to the working directory.
     pub(crate) listed: Vec<(OutputStatus, String)>,
     /// Number of unchanged outputs that are not in `listed`.
     pub(crate) more: usize,
@@ -103,11 +104,12 @@ impl OutputSummary {
     }
 }
 
-/// Selection of the tensors that get a row in the summary.
+/// Selection of the tensors that get a row in the summary of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowSelection {
     All,
-    /// All tensors if there are at most `FEW`. Otherwise the first `FEW` tensors that this build checked.
+    /// Rows of all tensors, views and graphs if there are at most `FEW` tensors. Otherwise rows of the first tensors
+    /// that this build checked, at most `FEW`, and of the graphs in the manifests that it checked.
     Few,
     None,
 }
@@ -119,8 +121,11 @@ const FEW: usize = 32;
 const STACK: usize = 8 << 20;
 
 /// Starts the thread pool of `build` and `watch`, with the number of threads of `--jobs`, or one per processor.
-/// `is_alone` is true if this process runs a single build. The calling thread then joins the pool if its stack is large
-/// enough.
+/// `is_alone` is true if this process runs a single build. The calling thread then becomes one of the threads of the
+/// pool, if its stack is large enough.
+///
+/// # Errors
+/// [`CommandError::Machine`] if the threads cannot be started.
 pub(crate) fn start_threads(args: &BuildArgs, is_alone: bool) -> Result<(), CommandError> {
     let jobs = args.jobs.map_or(0, usize::from);
     let mut pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK);
@@ -147,14 +152,19 @@ pub(crate) fn is_dry_run(args: &BuildArgs) -> bool {
     args.dry_run || args.check || template_sandbox::is_child()
 }
 
-/// Policy for an output path that contains a file which layoutc did not write. With `--check`, such a file is a
-/// difference, not an error.
+/// Policy for files at output paths that layoutc did not write, or that were edited since: overwritten with `--force`,
+/// else kept and reported as errors. With `--check`, which writes nothing, they count as overwritten, so that they are
+/// differences and not errors.
 fn strictness(args: &BuildArgs) -> OverwritePolicy {
     if args.force || args.check { OverwritePolicy::Overwrite } else { OverwritePolicy::KeepForeign }
 }
 
-/// Runs one build of the projects in `known`, with the data that was read ahead for them. If `known` is `None`, it
-/// discovers the projects of `args`. Adds the files that the build read to `reads`, also on errors.
+/// Runs one build with the options `args`. `known` has the projects, and the data that was read ahead for them; `None`
+/// to discover the projects of `args`. `rows` selects the rows of the summary. Adds the files that the build read to
+/// `reads`, also on errors. Errors in manifests, templates and outputs are in the report of the result.
+///
+/// # Errors
+/// A [`CommandError`] if the build cannot run to its end, as after an invalid command line or a failed system call.
 pub(crate) fn build_once<'a>(
     args: &BuildArgs,
     rows: RowSelection,
@@ -206,8 +216,9 @@ fn build<'a>(
     Ok(built(&parts, lines, outputs, report, meter))
 }
 
-/// Checks manifests, generates files, and compares them with the disk. Then writes them, and the stamp and the depfile
-/// of `marks`, unless the report has errors or the run is dry. Returns the summary rows of the tensors.
+/// Checks the manifests of the projects `parts`, generates files, and compares them with the disk. Then writes them,
+/// and the stamp and the depfile of `marks`, unless the report has errors or the run is dry. Returns the summary rows
+/// that `rows` selects.
 fn run_stages(
     args: &BuildArgs,
     marks: &StampFiles,
@@ -253,8 +264,8 @@ fn run_stages(
     Ok(lines)
 }
 
-/// Pair of the report, and the dependency graph of a build of `select`. The graph is complete if the report has no
-/// errors. No file is written.
+/// Pair `(report, graph)`: the report of a build of `select` that writes no file, and its dependency graph. The graph
+/// is complete if the report has no errors.
 pub(crate) fn graph(
     select: &SelectArgs,
     console: &mut Console,
@@ -265,7 +276,8 @@ pub(crate) fn graph(
     })
 }
 
-/// Summary rows of the tensors of a build, and two counts: of all tensors, and of those without a row.
+/// Summary rows of a build (`rows`), the number of checked tensors without a row (`more`), and the number of all
+/// tensors.
 struct SummaryRows {
     rows: Vec<TensorRow>,
     more: usize,
@@ -293,8 +305,9 @@ fn lines(parts: &[ProjectBuild<'_>], rows: RowSelection) -> SummaryRows {
     lines
 }
 
-/// Stores the facts and cached results of a build in the state folder. If `is_written` is true, which requires a build
-/// without errors that is not a dry run, also writes the planned outputs of the project.
+/// Stores the facts and cached results of the build of the project `part` in its state folder. If `is_written` is true,
+/// which requires a build without errors that is not a dry run, also writes the planned outputs of the project. If the
+/// state folder is not locked, because there was nothing to do, only stores facts that save work in the next build.
 fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandError> {
     let ProjectBuild { job, scan, memo, made, plan } = part;
     let mut facts = make::facts(scan, made, is_written);
@@ -321,8 +334,9 @@ fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandEr
     job.record(facts)
 }
 
-/// Outputs of a build with their status. Lists all of them if at most `FEW` are up to date or `is_listed` is true.
-/// Otherwise lists only the outputs that were generated or removed, and counts the others.
+/// Outputs of the projects `parts` with their status. All of them are listed if at most `FEW` are up to date or
+/// `is_listed` is true. Otherwise only the outputs that were generated or removed are listed, and the others are
+/// counted.
 fn outputs(parts: &[ProjectBuild<'_>], is_listed: bool) -> OutputSummary {
     let up_to_date: usize = parts.iter().map(|part| part.plan.up_to_date).sum();
     let is_listed = is_listed || up_to_date <= FEW;
@@ -361,7 +375,8 @@ fn built(
     }
 }
 
-/// Diagnostics about outputs on disk that differ from those of this build.
+/// Errors about the differences between the outputs on disk and those of this build, for `--check`: one for each output
+/// that is missing, out of date, or no longer generated.
 fn differences(plan: &OutputPlan, job: &BuildJob<'_>) -> Vec<Diagnostic> {
     let differing =
         plan.files.iter().filter(|(_, planned)| planned.status != OutputStatus::Unchanged);

@@ -19,7 +19,8 @@ use super::scan::BuildScan;
 
 #[derive(Debug, Default)]
 pub(crate) struct OutputPlan {
-    /// Planned change of each output by path, except outputs that need not be generated.
+    /// Planned change of each output, by path relative to the output folder. Outputs that are up to date and need not
+    /// be generated are omitted.
     pub(super) files: BTreeMap<String, PlannedOutput>,
     /// Number of up-to-date outputs, which need not be generated.
     pub(super) up_to_date: usize,
@@ -31,12 +32,14 @@ pub(crate) struct OutputPlan {
 pub(crate) struct PlannedOutput {
     pub(super) status: OutputStatus,
     /// Triple `(text, hash, is_first)` for an output that is written: its new text, the hash of that text, and true if
-    /// no file exists yet at its path. `None` if the file is not written.
+    /// no file exists at its path. `None` if the output is unchanged or removed.
     new: Option<(String, ContentHash, bool)>,
 }
 
-/// Plan of the changes that make the output folder equal to the generated files. Changes no file. The inner error lists
-/// all reasons why outputs must not be written, the outer error is a system error.
+/// Plan of the changes that make the output folder equal to the generated files. Changes no file. The texts of the
+/// files to write are moved from `made` into the plan. `strictness` is the policy for files that layoutc did not write
+/// or that were edited. The inner error lists all reasons why outputs must not be written; the outer error is that of a
+/// failed system call.
 pub(super) fn plan(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -115,7 +118,12 @@ impl OutputPlan {
     }
 }
 
-/// Writes the new outputs of a plan, and removes its stale outputs. Returns facts for the build log about these files.
+/// Writes the new outputs of `plan`, and removes its stale outputs. `lock` is that of the state folder. Returns facts
+/// for the build log about these files.
+///
+/// # Errors
+/// [`CommandError::Input`] if an output path is blocked, as by a file that was created meanwhile.
+/// [`CommandError::Machine`] if a system call fails. [`CommandError::Interrupted`] after an interrupt.
 pub(super) fn apply<'p>(
     job: &BuildJob<'_>,
     plan: &'p OutputPlan,

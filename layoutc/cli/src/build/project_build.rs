@@ -65,7 +65,12 @@ pub(crate) struct BuildPrefetch<'a> {
     pub(crate) store: &'a LogArena,
 }
 
-/// Discovers the projects of `select`. Meanwhile, another thread reads a log and manifests ahead.
+/// Discovers the projects of `select`. Meanwhile, another thread reads a log and manifests ahead. Returns the projects
+/// and that data. `store` owns the bytes of the log. Errors in configurations are added to `report`, and the files that
+/// were read to `reads`.
+///
+/// # Errors
+/// [`CommandError::Usage`] if `--out` is given and there are several projects. Any error of [`project::discover`].
 pub(super) fn discover<'a>(
     select: &SelectArgs,
     store: &'a LogArena,
@@ -88,8 +93,9 @@ pub(super) fn discover<'a>(
     Ok((projects, BuildPrefetch { log, prefetched: prefetched.unwrap_or_default(), store }))
 }
 
-/// Scans each project of a build in order, with the data `ahead` that was read ahead. Locks the output folder of each
-/// project with work to do. `locking` says whether to wait for another build; `None`, as in a dry run, locks nothing.
+/// Scans each of `projects` in order, with the data `ahead` that was read ahead. `strictness` is the policy for output
+/// files that layoutc did not write. Locks the output folder of each project with work to do. `locking` says whether to
+/// wait for another build; `None`, as in a dry run, locks nothing.
 pub(super) fn all<'a>(
     select: &SelectArgs,
     projects: &'a [Project],
@@ -110,8 +116,10 @@ pub(super) fn all<'a>(
     Ok(parts)
 }
 
-/// Scans a project, and locks its output folder if there is work to do. `locking` says whether to wait for another
-/// build; `None` locks nothing. Scans the project again if its state may have changed before the lock was taken.
+/// Scans the project of `job`, and locks its output folder if there is work to do. `strictness` is the policy for
+/// output files that layoutc did not write. `locking` says whether to wait for another build; `None` locks nothing.
+/// `prefetched` has file states that were read ahead. Scans the project again, without `prefetched`, if its state may
+/// have changed before the lock was taken.
 fn one<'a>(
     mut job: BuildJob<'a>,
     strictness: OverwritePolicy,
@@ -166,8 +174,8 @@ pub(super) fn make_all(
     Ok(())
 }
 
-/// Runs `work` on the scanned projects of `select`, without writing files. Returns the report, and the result of
-/// `work`.
+/// Runs `work` on the scanned projects of `select`, without locking or writing files. Returns the report, and the
+/// result of `work`.
 pub(super) fn plan_only<T>(
     select: &SelectArgs,
     console: &mut Console,

@@ -12,7 +12,8 @@ use crate::project::files::{self, hash_if_changed};
 use crate::project::read_set::{FileState, FileStates};
 use crate::state::fact::{BuildFacts, CheckRecord, Fingerprint, PathSet};
 
-/// Minimum number of manifests that one parallel task reads.
+/// Number of manifests per parallel task: the minimum where manifests are read, and the maximum where a scan compares
+/// them with the log.
 pub(super) const AT_ONCE: usize = 64;
 
 /// Map from the path of a manifest to a value.
@@ -39,8 +40,8 @@ impl<'a> ManifestReads<'a> {
     }
 
     /// File states of the manifests `names` of the project at `root`. States that were read ahead are used; for
-    /// [`Self::ByName`] only if they are those of exactly `names`. All other states are read now. A file whose metadata
-    /// equals that of its fingerprint in `facts`, the build log, is not read.
+    /// [`Self::ByName`] only if they are those of exactly `names`. All other states are read by this call. A file whose
+    /// metadata equals that of its fingerprint in `facts`, the build log, is not read.
     pub(super) fn texts<'l>(
         &'l self,
         root: &Path,
@@ -61,8 +62,8 @@ impl<'a> ManifestReads<'a> {
         }
     }
 
-    /// File states of [`Self::ByName`], if they are those of exactly the manifests `names` of the project at `root`.
-    /// `None` otherwise, and for other variants.
+    /// Map of [`Self::ByName`], if it belongs to the project at `root` and has the states of exactly the manifests
+    /// `names`. `None` otherwise, and for the other variants.
     fn all(&self, root: &Path, names: &PathSet<'_>) -> Option<&ManifestMap<'a, FileState>> {
         let Self::ByName(of, seen) = self else { return None };
         let is_same = of == root && seen.len() == names.len();
@@ -70,8 +71,8 @@ impl<'a> ManifestReads<'a> {
     }
 }
 
-/// Paths of the manifests in `checked`, which are pairs of a path and the check result in the build log. Also the paths
-/// of the manifests that these use, according to the results.
+/// Paths of the manifests in `checked`, and of the manifests that these use. `checked` has pairs of the path of a
+/// manifest and its check result in the build log, which lists the used manifests.
 pub(super) fn with_uses<'a: 'f, 'f>(
     checked: impl Iterator<Item = (&'a str, &'f CheckRecord<'a>)>,
 ) -> PathSet<'a> {

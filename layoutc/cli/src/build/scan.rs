@@ -37,7 +37,7 @@ pub(super) type EmitUnit<'a> = (&'a str, &'a str);
 /// Result of the scan of a project: the cached results and outputs that are up to date, and the work that remains.
 #[derive(Debug)]
 pub(crate) struct BuildScan<'a> {
-    /// Hashes of the inputs that all results of the project depend on.
+    /// Hashes of the inputs on which all results of the project depend.
     pub(super) base: BaseHashes,
     /// Hash of the names and texts of the project's templates.
     pub(super) templates: ContentHash,
@@ -56,11 +56,12 @@ pub(crate) struct BuildScan<'a> {
     pub(super) hints: Vec<(String, Fingerprint)>,
     /// Files in the output folder that are candidates for removal, as outputs that are no longer generated.
     pub(super) found: OrphanCandidates,
-    /// Paths of outputs that are no longer generated. Empty while files must be generated, because the set of outputs
-    /// is not known before.
+    /// Paths of outputs that are no longer generated, relative to the output folder. Empty while files must be
+    /// generated, because the set of outputs is not known before.
     pub(super) left_over: Vec<String>,
-    /// Folders in the output folder that contain no other files than requested outputs, with their metadata. Empty if
-    /// the log has these folders already, or if there are other files.
+    /// Pairs of path and metadata: the folders in the output folder, if they contain no other files than requested
+    /// outputs. Empty if the log has these folders already, if there are other files, or if a folder changed too
+    /// recently for its metadata to show the next change.
     pub(super) swept: Vec<(String, FileStat)>,
     /// True if nothing has changed in the output folder. Its swept part contains no other files than the outputs in the
     /// log, and these are the outputs of this build, all up to date.
@@ -123,8 +124,9 @@ pub(super) struct ValidCheck {
 }
 
 impl<'a> BuildScan<'a> {
-    /// Scans the inputs and outputs of a job, and adds every input to `reads`. `prefetched` has the file states of the
-    /// manifests that were read ahead.
+    /// Scans the inputs and outputs of `job`, and adds every input to `reads`. `strictness` is the policy for output
+    /// files that layoutc did not write or that were edited. `prefetched` has the file states of the manifests that
+    /// were read ahead.
     pub(super) fn take(
         job: &BuildJob<'a>,
         strictness: OverwritePolicy,
@@ -281,7 +283,8 @@ impl<'a> BuildScan<'a> {
     }
 }
 
-/// State of the file on disk at each output path of `units`. A file with the fingerprint in the log is omitted.
+/// State of the file on disk at each output path of `units`, by path. A file with the fingerprint in the log is
+/// omitted. `strictness` is the policy for files that layoutc did not write or that were edited.
 fn survey_outputs(
     job: &BuildJob<'_>,
     units: &[EmitUnit<'_>],
@@ -293,8 +296,8 @@ fn survey_outputs(
     survey(&job.home, &wanted, &job.log.facts, strictness)
 }
 
-/// True if the unit must be generated again. In `on_disk`, one of its files is missing, or has another text than the
-/// log records.
+/// True if the files of `unit` must be generated again: according to `on_disk`, one of them is missing, or has another
+/// text than the log records.
 fn needs_rebuild(on_disk: &OutputSurvey, facts: &BuildFacts, unit: EmitUnit<'_>) -> bool {
     let must_be_made = |path: &str| {
         matches!(on_disk.get(path), Some(Ok(ExistingOutput::Nothing | ExistingOutput::Other)))
@@ -320,8 +323,9 @@ struct ManifestValidity {
     targets: Vec<bool>,
 }
 
-/// Pair `(validity, on_disk)`. `validity` has one entry per manifest of a job, in order. `on_disk` has the states of
-/// the files at the output paths of valid units.
+/// Pair `(validity, on_disk)`. `validity` has one entry per manifest of `job`, in order. `on_disk` has the states of
+/// the files at the output paths of the units whose files are up to date according to the log. `templates` is the hash
+/// of the templates, and `texts` has the file states of the manifests.
 fn check_validity<'m>(
     job: &BuildJob<'m>,
     base: BaseHashes,
@@ -419,8 +423,8 @@ impl<'j> InputScan<'j, '_> {
         Ok(BaseHashes { program, config: config.map_or_else(ContentHash::default, hash) })
     }
 
-    /// Hash of the layoutc binary. If the metadata of the binary equals that in the log, it is the hash in the log;
-    /// otherwise it is computed.
+    /// Hash of the layoutc binary. It is the hash in the log if the metadata of the binary equals that in the log;
+    /// otherwise the binary is read.
     fn program(&mut self) -> Result<ContentHash, CommandError> {
         let find = |e| CommandError::io("find", "layoutc".as_ref(), &e);
         let program = std::env::current_exe().map_err(find)?;
@@ -476,8 +480,12 @@ fn hash(seen: &FileState) -> ContentHash {
     }
 }
 
-/// Pairs `(name, path)` of all files below the templates folder except hidden ones. They may be templates of the
-/// project. The name is the path below that folder. A link out of the project is omitted, unless `--root` is given.
+/// Pairs `(name, path)` of all files below the templates folder of `project`, except hidden ones, sorted by path. They
+/// may be templates. `name` is the path relative to the templates folder, with `/` as separator. Links that lead out of
+/// the project are not followed, unless `--root` is given.
+///
+/// # Errors
+/// [`CommandError::Machine`] if a folder cannot be read.
 pub(super) fn template_files(project: &Project) -> Result<Vec<(String, PathBuf)>, CommandError> {
     let folder = below(project, &project.config.project.templates_dir);
     // A sandbox consists of links that lead outside.

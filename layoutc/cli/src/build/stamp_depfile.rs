@@ -22,10 +22,10 @@ use super::is_dry_run;
 pub(super) struct StampFiles {
     start: SystemTime,
     /// Pair of two paths of the stamp file: the absolute path, and the path as given on the command line, by which make
-    /// knows it.
+    /// knows it. `None` without `--stamp`.
     stamp: Option<(PathBuf, PathBuf)>,
-    /// Pair of the absolute path of the depfile, and its text at the start of the build; `None` as text if the file
-    /// does not exist.
+    /// Pair of the absolute path of the depfile, and its text at the start of the build; the text is `None` if the file
+    /// does not exist. The pair is `None` without `--depfile`.
     depfile: Option<(PathBuf, Option<String>)>,
 }
 
@@ -33,10 +33,13 @@ pub(super) struct StampFiles {
 const LARGEST: u64 = 64 << 20;
 
 impl StampFiles {
-    /// Reads the stamp and the depfile of `--stamp` and `--depfile` that exist at the start of a build.
+    /// Reads the files of `--stamp` and `--depfile` that exist at the start of a build. In a dry run, both options are
+    /// ignored.
     ///
     /// # Errors
-    /// A file at one of the two paths was not written by layoutc, or both paths are equal.
+    /// [`CommandError::Usage`] if both options name the same file. [`CommandError::Input`] if a file at one of the
+    /// paths was not written by layoutc: a stamp that is not empty, or a depfile that is no rule of layoutc.
+    /// [`CommandError::Machine`] if a file cannot be read.
     pub(super) fn read_existing(args: &BuildArgs) -> Result<Self, CommandError> {
         let start = SystemTime::now();
         if is_dry_run(args) {
@@ -61,9 +64,13 @@ impl StampFiles {
         Ok(Self { start, stamp, depfile: depfile.map(|file| (file, text)) })
     }
 
-    /// Text of the depfile; `None` if it is not requested. Paths are relative to the working directory; the path of the
-    /// stamp is the one on the command line. If the depfile or the stamp has the path of an output of `graph`, this is
-    /// an error.
+    /// Text of the depfile; `None` without `--depfile`. The stamp, or else each output of `graph`, depends on all
+    /// inputs of `graph`. Paths are relative to the working directory, except that of the stamp, which is the one on
+    /// the command line.
+    ///
+    /// # Errors
+    /// [`CommandError::Usage`] if the depfile or the stamp has the path of an output of `graph`, or if a path cannot be
+    /// expressed in a depfile. [`CommandError::Machine`] if the working directory is unknown.
     pub(super) fn rule(
         &self,
         graph: impl FnOnce() -> DependencyGraph,
@@ -102,8 +109,10 @@ impl StampFiles {
 
     /// Writes the depfile with the text `rule` if that text changed, then touches the stamp.
     ///
-    /// The stamp gets the start time of the build as its modification time, so that inputs edited meanwhile are
-    /// newer.
+    /// The stamp gets the start time of the build as its modification time, so that inputs edited meanwhile are newer.
+    ///
+    /// # Errors
+    /// [`CommandError::Machine`] if a file cannot be written.
     pub(super) fn write_after_build(&self, rule: Option<&str>) -> Result<(), CommandError> {
         if self.depfile.is_none() && self.stamp.is_none() {
             return Ok(());
@@ -124,8 +133,12 @@ impl StampFiles {
     }
 }
 
-/// Text of `file`; `None` if the file does not exist. It is an error if `is_ours` returns false for the text. `kind`
-/// names the expected kind of file in the message.
+/// Text of `file`; `None` if the file does not exist. `is_ours` returns true for a text that layoutc may have written.
+/// `kind` names the expected kind of file in the message of the error, such as `a stamp`.
+///
+/// # Errors
+/// [`CommandError::Input`] if `file` is not a regular file, is larger than [`LARGEST`], is not UTF-8, or `is_ours`
+/// returns false for its text. [`CommandError::Machine`] if it cannot be read.
 fn standing(
     file: &Path,
     kind: &str,
@@ -152,7 +165,8 @@ fn standing(
     }
 }
 
-/// Replaces the text of `file` by a rename of a temporary file.
+/// Replaces the content of `file` by `text`: writes a temporary file in the same folder, then renames it. Creates the
+/// folder if it is missing.
 fn replace(file: &Path, text: &str) -> io::Result<()> {
     let folder = make_parent(file)?;
     let temporary = folder.join(format!(".layoutc-{}-rule.tmp", process::id()));
@@ -165,7 +179,7 @@ fn replace(file: &Path, text: &str) -> io::Result<()> {
     written
 }
 
-/// Creates `file` if it is missing, and sets its modification time to `time`.
+/// Creates the file `file` and its folder if they are missing, and sets the modification time of the file to `time`.
 fn touch(file: &Path, time: SystemTime) -> io::Result<()> {
     make_parent(file)?;
     let file = File::options().create(true).append(true).open(file)?;

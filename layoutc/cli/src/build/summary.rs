@@ -1,7 +1,8 @@
 //! Summary of a build with one row per tensor: the logical and the physical shape, the verdict of the proof, the bytes
 //! and the padding.
 //!
-//! All values come from the JSON objects of `layoutc inspect`, so that the two commands print equal values.
+//! The values of tensors and views come from the JSON objects of `layoutc inspect`, so that the two commands print
+//! equal values.
 
 use std::time::Duration;
 
@@ -35,8 +36,8 @@ pub(crate) struct TensorRow {
     graph: Option<GraphRow>,
 }
 
-/// Values of a solved graph: its number of nodes, the number of conversions that are not free, the cost in bytes, and
-/// the proven lower bound of the cost.
+/// Values of a solved graph: its number of nodes, the number of conversions with a cost above 0, the total cost in
+/// bytes, and a proven lower bound of the cost in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct GraphRow {
     nodes: usize,
@@ -51,7 +52,8 @@ enum PaddingAmount {
     Bytes(u64),
     /// Number of padding elements, as an expression over symbols.
     Elements(String),
-    /// Numbers of padding elements and of all elements in memory, for sub-byte elements.
+    /// Numbers of padding elements (`empty`) and of all elements in memory (`all`), for elements whose size is not a
+    /// whole number of bytes.
     Slots {
         empty: u64,
         all: u64,
@@ -68,7 +70,8 @@ impl TensorRow {
         Self { view_of: Some(view.of_name.clone()), ..Self::new(&view.tensor) }
     }
 
-    /// Row of a graph, `None` if the solver finds no plan for it; a diagnostic then reports the reason.
+    /// Row of a graph, `None` if the solver finds no plan for it. A diagnostic that is reported elsewhere has the
+    /// reason.
     pub(crate) fn graph(graph: &Graph) -> Option<Self> {
         let plan = solve(graph, &SolverOptions::default()).ok()?;
         let is_paid = |conversion: &&LayoutConversion| conversion.cost > 0;
@@ -104,7 +107,8 @@ impl TensorRow {
         }
     }
 
-    /// Adds rows to the JSON object of `build` or `check`: tensors and views as `tensors`, graphs as `graphs`.
+    /// Adds `rows` to `object`, the JSON object that `build` or `check` prints: tensors and views as the list
+    /// `tensors`, graphs as the list `graphs`.
     pub(crate) fn add_to(object: &mut Value, rows: &[Self]) {
         let of = |graphs: bool| -> Vec<Value> {
             rows.iter().filter(|row| row.graph.is_some() == graphs).map(Self::json).collect()
@@ -225,7 +229,7 @@ fn padding(tensor: &Value) -> PaddingAmount {
     }
 }
 
-/// Share of `part` in `all` in percent, rounded down to tenths, as text with a leading space: ` (25.0 %)`. A share
+/// Share of `part` in `all` as a percentage, rounded down to tenths, as text with a leading space: ` (25.0 %)`. A share
 /// below 0.1 percent is ` (< 0.1 %)`, and so is any share if `all` is 0.
 fn percent(part: u64, all: u64) -> String {
     let tenths = (u128::from(part) * 1000).checked_div(u128::from(all)).unwrap_or(0);
@@ -267,7 +271,8 @@ fn grouped(value: u64) -> String {
     out
 }
 
-/// Text of the rows with aligned columns, one row per line.
+/// Table of `rows` as text with aligned columns and one row per line: name, element type, shapes, verdict, bytes, and
+/// padding.
 pub(crate) fn table(rows: &[TensorRow]) -> String {
     let rows: Vec<[String; 6]> = rows.iter().map(TensorRow::columns).collect();
     let width = |k: usize| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0);
@@ -305,14 +310,15 @@ pub(super) fn ms(took: Duration) -> f64 {
     (took.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// Duration of each stage as text: `check 1.2 ms, emit 3.0 ms`.
+/// Duration of each stage as text, where `stages` has pairs of name and duration: `check 1.2 ms, emit 3.0 ms`.
 pub(crate) fn stages_text(stages: &[(&str, Duration)]) -> String {
     let stage = |(name, took): &(&str, Duration)| format!("{name} {:.1} ms", ms(*took));
     stages.iter().map(stage).collect::<Vec<_>>().join(", ")
 }
 
-/// Table of durations. First one line per stage, with its duration and its share of `total`. Then one line per kind of
-/// task in `spans`, with the time of these tasks summed over all threads, and their number.
+/// Table of durations as text. First one line per stage, with its duration and its share of `total`, the duration of
+/// the build. Then one line per kind of task in `spans`, with the time of these tasks summed over all threads, and
+/// their number.
 pub(crate) fn stages_table(
     stages: &[(&str, Duration)],
     spans: &[WorkSpan],
@@ -339,7 +345,8 @@ pub(crate) fn stages_table(
     out
 }
 
-/// Duration of each stage in milliseconds as JSON: `{"check": 1.2, "emit": 3.0}`.
+/// Duration of each stage in milliseconds as a JSON object, where `stages` has pairs of name and duration:
+/// `{"check": 1.2, "emit": 3.0}`.
 pub(crate) fn stages_json(stages: &[(&str, Duration)]) -> Value {
     let stage = |(name, took): &(&str, Duration)| ((*name).to_owned(), ms(*took).into());
     Value::Object(stages.iter().map(stage).collect())

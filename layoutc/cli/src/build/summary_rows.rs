@@ -16,7 +16,7 @@ use super::make::BuildProducts;
 use super::scan::BuildScan;
 use super::summary::TensorRow;
 
-/// Name of the cached summary rows of a manifest in cache keys.
+/// Name of the cached summary rows of a manifest in cache keys; [`ABI`] is that of the cached layout ABI.
 const ROWS: &str = "rows";
 const ABI: &str = "abi";
 
@@ -26,7 +26,8 @@ pub(super) fn keys(checked: &ContentHash) -> [CacheKey; 2] {
     [ROWS, ABI].map(|kind| CacheKey::new(kind, &checked.0))
 }
 
-/// Number of valid tensors in the manifests of a job.
+/// Number of valid tensors in the manifests of `job`: as this build checked them (`made`), else as their valid cached
+/// checks say (`scan`).
 pub(super) fn tensors(job: &BuildJob<'_>, scan: &BuildScan<'_>, made: &BuildProducts) -> usize {
     let count = |manifest: &String| match made.manifests.get(manifest) {
         Some(manifest) => manifest.tensors.len(),
@@ -59,7 +60,8 @@ fn row(job: &BuildJob<'_>, tensor: &Tensor) -> TensorRow {
     TensorRow::new(tensor).of(job.project.shown(&tensor.file))
 }
 
-/// Rows of all tensors, views and graphs in the manifests of a job.
+/// Rows of all tensors, views and graphs in the manifests of `job`: from the manifests that this build checked
+/// (`made`), else from the cache `memo`, else from a new check.
 pub(super) fn all(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -74,8 +76,8 @@ pub(super) fn all(
     each(job, scan, made, memo, ROWS, &rows).into_iter().map(|(_, row)| shown(job, row)).collect()
 }
 
-/// Pairs of the path of the manifest and the layout ABI, one for each tensor of a job, in the order of manifests and
-/// declarations.
+/// Pairs of the path of the manifest and the layout ABI, one for each tensor of `job` (views have none), in the order
+/// of manifests and declarations.
 pub(super) fn all_abi(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -87,8 +89,9 @@ pub(super) fn all_abi(
     each(job, scan, made, memo, ABI, &all)
 }
 
-/// Results of `of` for the manifests of a job, as pairs of the path of the manifest and one result. Results are cached
-/// under the name `kind`; a manifest without cached results is checked again.
+/// Results of `of` for the manifests of `job`, as pairs of the path of the manifest and one result. The results are
+/// looked up and stored in the cache `memo` under the name `kind`. A manifest without cached results is checked again,
+/// unless this build checked it.
 fn each<T: Serialize + DeserializeOwned>(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,

@@ -14,7 +14,7 @@ use crate::report::json::integer;
 
 use super::CommandOutcome;
 
-/// Runs one operation on layouts, and prints its result or error.
+/// Runs the operation on layouts that `what` selects, and prints its result, or a diagnostic about an operand.
 pub(crate) fn run(what: &AlgebraCommand, console: &mut Console) -> CommandOutcome {
     let (name, a, b) = operands(what);
     let operation = operation(what, b.as_deref());

@@ -1,4 +1,4 @@
-//! `layoutc bench`: compiles the generated C, and times its pack, unpack and conversion functions.
+//! `layoutc bench`: compiles the generated C, and times its functions: pack, unpack, conversions and kernels.
 
 use std::ops::ControlFlow;
 
@@ -18,7 +18,12 @@ use crate::template_sandbox;
 
 use super::CommandOutcome;
 
-/// Compiles the generated C of the manifests of PATHS, and times its routines.
+/// Compiles the generated C of the manifests of PATHS, the paths on the command line, and prints the times of its
+/// functions: pack, unpack, conversions and kernels. Nothing is compiled if a manifest has errors.
+///
+/// # Errors
+/// Any error of [`CheckSession::open`], [`CompiledProgram::new`] or [`compiled_program::run`]. [`CommandError::Input`]
+/// if templates of a project exceed the limits of the sandbox. [`CommandError::Machine`] if a template cannot be read.
 pub(crate) fn run(args: &BenchArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let mut session = CheckSession::open(&args.paths, console)?;
     let mut programs = Vec::new();
@@ -62,7 +67,7 @@ pub(crate) fn run(args: &BenchArgs, console: &mut Console) -> Result<CommandOutc
     Ok(ending)
 }
 
-/// Configuration whose only outputs are the C benchmark program and the files that it includes.
+/// Copy of the configuration `config` whose only outputs are the C benchmark program and the files that it includes.
 pub(super) fn bench_config(config: &Config) -> Config {
     let mut c = config.target.c.clone().unwrap_or_default();
     c.emit = vec![EmitKind::Bench];
@@ -71,8 +76,11 @@ pub(super) fn bench_config(config: &Config) -> Config {
     Config { target, ..config.clone() }
 }
 
-/// Compiles the generated C `outputs` of the manifest at `file`, a path for display, and prints the times of its
-/// routines. `openmp` enables OpenMP.
+/// Compiles the generated C `outputs` of the manifest at `file`, a path for display, and prints the times of those of
+/// its functions that `args` selects. `openmp` adds the compiler flag `-fopenmp`. Prints a note if nothing was timed.
+///
+/// # Errors
+/// Any error of [`CompiledProgram::new`] or [`compiled_program::run`].
 fn one(
     args: &BenchArgs,
     file: &str,
@@ -105,7 +113,8 @@ fn one(
     Ok(())
 }
 
-/// JSON object `line` about a routine, with the path of its manifest added as `file`.
+/// JSON object `line` about a function, with the path of its manifest added as `file`; `line` itself if it is no JSON
+/// object.
 fn with_file(line: &str, file: &str) -> String {
     let Ok(Value::Object(mut object)) = serde_json::from_str(line) else {
         return line.to_owned();

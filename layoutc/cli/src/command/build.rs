@@ -19,7 +19,8 @@ use crate::report::counted;
 
 use super::CommandOutcome;
 
-/// Builds the selected projects, and prints the summary and the diagnostics.
+/// Builds the selected projects once, and prints the summary and the diagnostics. The outcome is
+/// [`CommandOutcome::InputError`] if a diagnostic is an error.
 pub(crate) fn run(args: &BuildArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     start_threads(args, true)?;
     if !is_dry_run(args) {
@@ -42,8 +43,9 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console) -> Result<CommandOutc
     Ok(ending)
 }
 
-/// Writes the trace of a build to its state folder, for `--timings`. Returns the path of the trace; `None` in a dry run
-/// or without a state folder.
+/// With `--timings`, writes the trace of the build, which took the time `elapsed`, to `trace.json` in the state folder.
+/// Returns the path of that file relative to the working directory. `None` without `--timings`, in a dry run, or
+/// without a state folder.
 fn trace(
     args: &BuildArgs,
     built: &BuildSummary,
@@ -112,9 +114,9 @@ fn show(
     }
 }
 
-/// Number of unchanged outputs up to which they are listed without `-v`.
+/// Maximum number of unchanged outputs that are listed without `-v`. If there are more, none of them is listed.
 const LISTED: usize = 8;
-/// Maximum number of outputs that are listed without `-v`.
+/// Maximum number of outputs of any status that are listed without `-v`. The others are only counted.
 const MOST: usize = 40;
 
 fn outputs_text(outputs: &OutputSummary, only_said: bool, verbose: bool) -> String {

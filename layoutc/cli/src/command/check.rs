@@ -13,8 +13,9 @@ use crate::report::counted;
 
 use super::CommandOutcome;
 
-/// Checks the manifests of PATHS. Prints the diagnostics and the number of tensors. With `--format json` or
-/// `--verbose`, also prints one row per tensor.
+/// Checks the manifests of PATHS, the paths on the command line. Prints the diagnostics, and the numbers of tensors,
+/// views and graphs unless there are errors. With `--format json` or `--verbose`, also prints one row for each of
+/// these.
 pub(crate) fn run(
     paths: &[PathBuf],
     console: &mut Console,

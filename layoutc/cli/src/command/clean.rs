@@ -17,7 +17,8 @@ use crate::state::log::{BuildLog, LogArena};
 
 use super::CommandOutcome;
 
-/// Removes the outputs of the selected projects that were not edited, and their state folders.
+/// Removes the outputs of the selected projects that were not edited, and their state folders, and prints the paths of
+/// the outputs. With `--dry-run`, only prints. An edited output is kept with a warning.
 pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let mut report = Report::default();
     let projects = project::homes(&args.paths, &mut report)?;
@@ -65,8 +66,8 @@ pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutc
     Ok(CommandOutcome::of(&report))
 }
 
-/// Names of the folders that may contain outputs: one per target with built-in templates, and one per target that the
-/// project defines.
+/// Names of the folders in the output folder that may contain outputs: one per target with built-in templates (and
+/// `common`), and one per target that the configuration of `project` defines. Sorted.
 fn targets(project: &Project) -> Vec<String> {
     let target = |name: &str| name.split('/').next().unwrap_or_default().to_owned();
     let built_in = BUILT_IN.iter().map(|(name, _)| target(name));

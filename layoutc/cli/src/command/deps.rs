@@ -14,7 +14,8 @@ use crate::report::counted;
 
 use super::CommandOutcome;
 
-/// Prints the dependency graph of the files of the selected projects.
+/// Prints the dependency graph of the files of the selected projects in the format `format`: DOT, JSON, or a list.
+/// Prints only the diagnostics if a manifest has errors.
 pub(crate) fn run(
     args: &DepsArgs,
     format: FormatArg,
@@ -49,8 +50,8 @@ fn object(graph: &DependencyGraph) -> Value {
     })
 }
 
-/// Text list of the inputs. A manifest is followed by the manifests that it uses (`<-`), then by its dependents (`->`).
-/// Any other input is followed by the number of its dependents.
+/// Dependency graph as a text list of the inputs. A manifest is followed by the manifests that it uses (`<-`), then by
+/// its dependents (`->`). Any other input is followed by the number of its dependents.
 fn list(graph: &DependencyGraph) -> String {
     let (mut sources, mut results) = (BTreeMap::new(), BTreeMap::new());
     for (from, to) in &graph.edges {
@@ -88,7 +89,7 @@ fn dot(graph: &DependencyGraph) -> String {
     text + "}\n"
 }
 
-/// Path relative to the working directory, quoted as a Graphviz identifier.
+/// Path of `path` relative to the working directory, quoted as a Graphviz identifier.
 fn quoted(path: &Path) -> String {
     format!("\"{}\"", relative_to_cwd(path).replace('\\', "\\\\").replace('"', "\\\""))
 }

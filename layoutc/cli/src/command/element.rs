@@ -15,7 +15,10 @@ use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::report::DiagnosticSource;
 
-/// List of PATHS that contains only the path `file` of a manifest; an error if `file` is a folder.
+/// List with the path `file` of one manifest, in the form of PATHS, the paths on a command line.
+///
+/// # Errors
+/// [`CommandError::Usage`] if `file` is a folder.
 pub(crate) fn one_manifest(file: &PathBuf) -> Result<&[PathBuf], CommandError> {
     if file.is_dir() {
         let folder = file.display();
@@ -24,9 +27,11 @@ pub(crate) fn one_manifest(file: &PathBuf) -> Result<&[PathBuf], CommandError> {
     Ok(slice::from_ref(file))
 }
 
-/// Tensor called `name`. `None` if there is no such tensor and the session has errors, which are then printed, because
-/// the tensor may be in a manifest with errors. Without errors in the session, a missing tensor is an error. If `name`
-/// is a view, it is an error.
+/// Tensor called `name` in the requested manifests. `None` if there is no such tensor and the session has errors,
+/// because the tensor may be in a manifest with errors; the errors are then printed.
+///
+/// # Errors
+/// [`CommandError::Usage`] if `name` is a view, or if there is no tensor of this name and the session has no errors.
 pub(crate) fn tensor<'s>(
     session: &'s CheckSession,
     name: &str,
@@ -42,8 +47,11 @@ pub(crate) fn tensor<'s>(
     missing(session, name, console)
 }
 
-/// Tensor called `name`, or the tensor of the view called `name`, which has the layout of the view. If there is
-/// neither, the result is that of [`tensor`].
+/// Tensor called `name`, or the tensor of the view called `name`, which has the layout of the view. `None` if there is
+/// neither and the session has errors, which are then printed.
+///
+/// # Errors
+/// [`CommandError::Usage`] if there is neither and the session has no errors.
 pub(crate) fn tensor_or_view<'s>(
     session: &'s CheckSession,
     name: &str,
@@ -70,8 +78,11 @@ fn missing<'s>(
     Err(CommandError::Usage(unknown_tensor(name, &names)))
 }
 
-/// Values of the symbols of the tensor, from the texts `set` of `--set`. Each must be in the declared range, and a
-/// symbol without a value is an error.
+/// Values of the symbols of `tensor` by name, from `set`, the texts of `--set`, such as `n=4`.
+///
+/// # Errors
+/// [`CommandError::Usage`] if a text is invalid or names an unknown symbol, a value does not agree with the declaration
+/// of its symbol (range and divisor), or a symbol has no value.
 pub(crate) fn symbols(
     set: &[String],
     tensor: &Tensor,
@@ -90,8 +101,12 @@ pub(crate) fn symbols(
     Err(CommandError::Usage(message))
 }
 
-/// Values of the symbols of the tensor, from the texts `set` of `--set`, each of which must be in the declared range. A
-/// symbol without a text has its least value.
+/// Values of the symbols of `tensor` by name, from `set`, the texts of `--set`, such as `n=4`. A symbol without a text
+/// has its least value.
+///
+/// # Errors
+/// [`CommandError::Usage`] if a text is invalid or names an unknown symbol, or a value does not agree with the
+/// declaration of its symbol (range and divisor).
 pub(crate) fn least_symbols(
     set: &[String],
     tensor: &Tensor,
@@ -103,9 +118,12 @@ pub(crate) fn least_symbols(
     Ok(values)
 }
 
-/// Values of symbols from the texts of `--set`, such as `n=4`. Of several texts for a symbol, the last one is used. It
-/// is an error if a symbol is unknown, or if a value is outside of the declared range or not a multiple of the declared
-/// number.
+/// Values of symbols of `tensor` by name, from `set`, the texts of `--set`, such as `n=4`. Of several texts for a
+/// symbol, the last one is used. Symbols without a text are omitted.
+///
+/// # Errors
+/// [`CommandError::Usage`] if a text is invalid, a symbol is unknown, or a value is outside of the declared range or
+/// not a multiple of the declared divisor.
 fn given(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String, i128>, CommandError> {
     let known = tensor.layout.symbols();
     let mut values = BTreeMap::new();
@@ -141,7 +159,7 @@ pub(crate) fn list(index: &[i128]) -> String {
     format!("[{}]", index.join(", "))
 }
 
-/// Error in the text of a coordinate, with its byte range in that text.
+/// Error in the text of a coordinate. `start` and `end` are the bounds of its byte range in that text.
 pub(crate) struct CoordinateArgError {
     start: usize,
     end: usize,
@@ -155,7 +173,8 @@ impl CoordinateArgError {
         Self { start: 0, end: text.len(), message, help: None }
     }
 
-    /// Diagnostic for the error. `source` is the text of the coordinate, and `name` is shown in place of a file name.
+    /// Diagnostic for the error. `source` is the text of the coordinate, with its offset in the input that it comes
+    /// from. `name` is shown in place of a file name, such as `<stdin>`.
     pub(crate) fn diagnostic(&self, name: &str, source: DiagnosticSource<'_>) -> Diagnostic {
         let first = source.first_byte;
         let place = FileSpan::new(&Arc::from(name), first + self.start..first + self.end);
@@ -166,7 +185,8 @@ impl CoordinateArgError {
     }
 }
 
-/// Parses the indices of a coordinate such as `1, -2,3`. An empty text is the coordinate of rank 0.
+/// Parses the indices of a coordinate such as `1, -2,3`, one per axis, outermost first. An empty text is the coordinate
+/// of rank 0. The error is about the first word that is missing or no integer of 128 bits.
 pub(crate) fn coordinate(text: &str) -> Result<Vec<i128>, CoordinateArgError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());

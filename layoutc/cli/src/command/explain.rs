@@ -10,7 +10,11 @@ use crate::console::{Console, ReportFormat};
 
 use super::CommandOutcome;
 
-/// Prints the page of a diagnostic code, or the list of all codes.
+/// Prints the page of the diagnostic code `code`; `None` prints the list of all codes. `code` may have the form in
+/// which messages show it, such as `error[map::not_injective]`.
+///
+/// # Errors
+/// [`CommandError::Usage`] if the code is unknown.
 pub(crate) fn run(
     code: Option<&str>,
     console: &mut Console,

@@ -48,7 +48,13 @@ impl FormatStatus {
     }
 }
 
-/// Formats the manifests of PATHS, or with `--check` reports those that are not formatted.
+/// Formats the manifests of PATHS, the paths on the command line, in place; the path `-` stands for standard input.
+/// With `--check`, writes nothing and reports the manifests that are not formatted. A manifest with errors is reported
+/// and skipped.
+///
+/// # Errors
+/// [`CommandError::Usage`] if `-` is combined with other paths. Any error of [`discover`]. [`CommandError::Machine`] if
+/// a file cannot be read or written, after all other manifests are formatted.
 pub(crate) fn run(args: &FmtArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if args.paths.iter().any(|path| is_standard(path)) {
         return match args.paths.as_slice() {
@@ -110,7 +116,8 @@ fn one(
     Ok(status)
 }
 
-/// Formats the manifest on standard input to standard output; with `check`, only reports whether it is formatted.
+/// Formats the manifest on standard input to standard output. With `check`, only reports an error if it is not
+/// formatted.
 fn standard(check: bool, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let mut report = Report::default();
     let name = Arc::from(INPUT);

@@ -66,8 +66,12 @@ pub(crate) fn run(
     Ok(CommandOutcome::Success)
 }
 
-/// Writes the manifest to `output`. An existing file with different content is an error, unless `--force` is given.
-/// Returns the status as a word: `printed`, `unchanged` or `written`.
+/// Writes the text of the manifest in `imported` to the file `output`, or prints it if `output` is `-`. Returns the
+/// status as a word: `printed`, `unchanged` or `written`.
+///
+/// # Errors
+/// [`CommandError::Usage`] if the file exists with different content, is not empty, and `--force` is not given; also if
+/// the path is that of a folder or in a missing folder. [`CommandError::Machine`] if the file cannot be written.
 fn written(
     args: &ImportArgs,
     output: &Path,
@@ -131,6 +135,9 @@ fn report_import(output: &Path, imported: &ImportedGraph, status: &str, console:
 }
 
 /// Parses the text `NAME=EXTENT` of `--set`, such as `batch=8`, to a pair of name and extent.
+///
+/// # Errors
+/// [`CommandError::Usage`] if the extent is not an integer from 1 to 2^63 - 1.
 fn size(text: &str) -> Result<(String, u64), CommandError> {
     let (name, value) = text.rsplit_once('=').unwrap_or((text, ""));
     match extent(value) {
@@ -144,7 +151,11 @@ fn size(text: &str) -> Result<(String, u64), CommandError> {
     }
 }
 
-/// Parses the text of `--shape`, such as `input=1,3,224,224`, to a pair of the name of an input and its extents.
+/// Parses the text of `--shape`, such as `input=1,3,224,224`, to a pair of the name of an input and its extents,
+/// outermost first. `input=` is an input of rank 0.
+///
+/// # Errors
+/// [`CommandError::Usage`] if an extent is not an integer from 1 to 2^63 - 1.
 fn shape(text: &str) -> Result<(String, Vec<u64>), CommandError> {
     let (name, list) = text.rsplit_once('=').unwrap_or((text, "?"));
     let extents: Option<Vec<u64>> = match list.trim() {

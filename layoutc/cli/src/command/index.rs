@@ -19,11 +19,11 @@ use crate::report::{CAP, DiagnosticSource, counted, human, json as json_report, 
 use super::CommandOutcome;
 use super::element::{CoordinateArgError, coordinate, list, one_manifest, symbols, tensor_or_view};
 
-/// Maximum length in bytes of a line of standard input.
+/// Maximum length in bytes of a line of standard input, including its end. A longer line is an error in its coordinate.
 const LONGEST: usize = 1 << 16;
 
-/// Prints the result for each coordinate: its physical index, or the element, or a diagnostic if the coordinate is
-/// invalid.
+/// Prints the result for each coordinate on the command line, or else on standard input, one per line: the location of
+/// the element, the element at the location (`--inverse`), or a diagnostic if the coordinate is invalid.
 pub(crate) fn run(args: &IndexArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let session = CheckSession::open(one_manifest(&args.file)?, console)?;
     let Some(tensor) = tensor_or_view(&session, &args.tensor, console)? else {
@@ -119,8 +119,9 @@ struct QueryErrors {
 }
 
 impl QueryErrors {
-    /// Prints the answer for the coordinate `text`, or its error. `from` is the pair of a name, such as `<stdin>`, and
-    /// a text that a diagnostic displays.
+    /// Prints the answer of `asking` for the coordinate `text`, or its error. `text` is an error if the line of the
+    /// coordinate is too long. `from` is the pair of a name that a diagnostic shows in place of a file name, such as
+    /// `<stdin>`, and the text that it displays.
     fn one(
         &mut self,
         asking: &IndexQuery<'_>,
@@ -171,9 +172,9 @@ impl QueryErrors {
     }
 }
 
-/// Calls `visit` with each line of standard input, until it returns false. The first argument of `visit` is the line,
-/// or an error if the line is too long. The second is the text that a diagnostic displays. The third is true if no
-/// further input is buffered.
+/// Calls `visit` with each line of standard input, until it returns false. The first argument of `visit` is the line
+/// without its end, or an error if the line is too long. The second is the text that a diagnostic displays: the line
+/// with its number and byte offset. The third is true if no further input is buffered.
 fn each_line(
     mut visit: impl FnMut(Result<&str, CoordinateArgError>, DiagnosticSource<'_>, bool) -> bool,
 ) -> Result<(), CommandError> {

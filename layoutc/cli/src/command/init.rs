@@ -33,10 +33,15 @@ tensor blocked like=activations {
 convert activations to=blocked
 "#;
 const EXAMPLE_PATH: &str = "layouts/example.kdl";
-/// Maximum length in bytes of the identifier prefix that is derived from the name of a project.
+/// Maximum length in bytes of the words from the name of a project in a prefix of identifiers, without the added
+/// `layout_` and `_`.
 const LONGEST_PREFIX: usize = 64;
 
-/// Creates a project in the folder `dir`, which may exist.
+/// Creates a project, `layoutc.toml` with an example manifest, in the folder `dir`, which may exist.
+///
+/// # Errors
+/// [`CommandError::Usage`] if `dir` is not a folder, or has one of the two files. [`CommandError::Machine`] if a file
+/// cannot be written.
 pub(crate) fn init(dir: &Path, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if dir.exists() && !dir.is_dir() {
         return Err(CommandError::Usage(format!("`{}` is not a folder", dir.display())));
@@ -44,7 +49,10 @@ pub(crate) fn init(dir: &Path, console: &mut Console) -> Result<CommandOutcome, 
     make(dir, console)
 }
 
-/// Creates a project in the new folder `dir`.
+/// Creates a project, `layoutc.toml` with an example manifest, in the new folder `dir`.
+///
+/// # Errors
+/// [`CommandError::Usage`] if `dir` exists. [`CommandError::Machine`] if a file cannot be written.
 pub(crate) fn new(dir: &Path, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if dir.symlink_metadata().is_ok() {
         let shown = dir.display();

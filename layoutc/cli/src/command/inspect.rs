@@ -18,8 +18,9 @@ use crate::console::{Console, ReportFormat};
 
 use super::CommandOutcome;
 
-/// Item to print: a tensor, a view or a kernel. The fields of type `Option` are plans (of conversions, of resharding,
-/// of the loops of a kernel), which are `Some` with `--plan`.
+/// Item to print: a tensor, a view, or a kernel with the manifest of its instance. The fields of type `Option` are
+/// plans: of conversions and of resharding for a tensor, of conversions for a view, of the loops for a kernel. They are
+/// `None` without `--plan`, or if planning fails.
 enum InspectItem<'a> {
     Tensor(&'a Tensor, Option<(Vec<RelayoutReport>, Vec<ReshardReport>)>),
     View(&'a View, Option<Vec<RelayoutReport>>),
@@ -90,8 +91,11 @@ impl InspectItem<'_> {
     }
 }
 
-/// Prints the tensors, views and kernels of PATHS; if `names` is not empty, only those with a name in it. With `plan`,
-/// also prints the plans of conversions and the loops of kernels.
+/// Prints the tensors, views and kernels in the manifests of `paths`; if `names` is not empty, only those with one of
+/// these names. With `plan`, also prints the plans of conversions and the loops of kernels.
+///
+/// # Errors
+/// [`CommandError::Usage`] if a name is unknown and there are no other errors. Any error of [`CheckSession::open`].
 pub(crate) fn run(
     paths: &[PathBuf],
     names: &[String],

@@ -12,8 +12,8 @@ use crate::report::counted;
 
 use super::CommandOutcome;
 
-/// Writes the lock file of each project of PATHS. `is_forced` allows to overwrite files that were edited or that
-/// layoutc did not write.
+/// Writes the lock file of each project of `paths`, and prints the path, the status and the number of tensors of each.
+/// `is_forced` allows to overwrite files that were edited or that layoutc did not write.
 pub(crate) fn run(
     paths: &[PathBuf],
     is_forced: bool,

@@ -16,10 +16,15 @@ use super::CommandOutcome;
 /// Footer of every man page: name and version of layoutc.
 const SOURCE: &str = concat!("layoutc ", env!("CARGO_PKG_VERSION"));
 
-/// Man page: path of its file, and its text.
+/// Man page, as the pair of the path of its file and its text in roff.
 type ManPage = (PathBuf, String);
 
-/// Prints the man page of layoutc, or writes that page and one per command to the folder `--out`.
+/// Prints the man page of layoutc, or, with `--out`, writes that page and one per command to a folder, which is created
+/// if missing. Either all pages are replaceable, or none is written.
+///
+/// # Errors
+/// [`CommandError::Usage`] if the folder or a file in it must not be replaced. [`CommandError::Input`] if a link has
+/// the path of a page. [`CommandError::Machine`] if a file cannot be written.
 pub(crate) fn run(args: &ManArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let mut command = args::command();
     command.build();
@@ -70,8 +75,12 @@ fn rendered(command: &Command) -> Result<String, CommandError> {
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
-/// Error if the file of a page exists with different content, unless `force` is true. The command checks all pages
-/// before it writes the first.
+/// Checks that a page, a pair of path and text, may be written: its path is free, or has an empty file or one with this
+/// text, or, with `force`, any regular file. The command checks all pages before it writes the first.
+///
+/// # Errors
+/// [`CommandError::Input`] if the path is a link. [`CommandError::Usage`] if it is a folder or another special file, or
+/// a file with different content without `force`. [`CommandError::Machine`] if the file cannot be read.
 fn check_replaceable((path, text): &ManPage, force: bool) -> Result<(), CommandError> {
     if path.is_symlink() {
         // `link` displays a path relative to the working directory, which needs an absolute path.

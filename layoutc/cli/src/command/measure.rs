@@ -20,8 +20,12 @@ use super::bench::bench_config;
 const SECONDS: &str = "0.05";
 
 /// Costs in bytes of all conversions that `graph` may need: the bytes that a conversion moves, times the speed of
-/// memcpy, divided by its measured speed. A conversion without a measurement counts as fast as memcpy. `compiler` is
-/// the C compiler, `None` for the default.
+/// memcpy, divided by its measured speed. A conversion without a measurement counts as fast as memcpy. The benchmark is
+/// generated with the C options of `config`. `compiler` is the C compiler, `None` for the default.
+///
+/// # Errors
+/// [`CommandError::Input`] if the benchmark cannot be generated. Any error of [`CompiledProgram::new`] or
+/// [`compiled_program::run`].
 pub(super) fn costs(
     graph: &Graph,
     config: &Config,
@@ -60,7 +64,8 @@ pub(super) fn costs(
     Ok(routines.into_iter().map(cost).collect())
 }
 
-/// Cost in bytes of a conversion that moves `bytes` bytes. `speed` is its speed divided by that of memcpy.
+/// Cost in bytes of a conversion that moves `bytes` bytes. `speed` is its speed divided by that of memcpy: 0.5 doubles
+/// the cost.
 fn scaled(bytes: u64, speed: f64) -> u64 {
     // The factor in thousandths, so that the cost is computed in integers.
     let thousandths = (1000.0 / speed).round().clamp(1.0, 1e9);

@@ -55,7 +55,8 @@ impl CommandOutcome {
     }
 }
 
-/// Runs the command that the arguments select; returns its exit code.
+/// Runs the command that the arguments `args` select, with a console for their options. Returns the exit code of the
+/// command, or 3 if its results cannot be written to standard output.
 pub(crate) fn run(args: &CliArgs) -> ExitCode {
     let mut console = args.common.console(args.command.name());
     let ended = match &args.command {

@@ -8,8 +8,8 @@ use crate::command_error::CommandError;
 use crate::paths::relative_to_cwd;
 
 /// Head of the build file, with the rule for manifests. Each run uses one thread, because ninja runs up to `depth`
-/// commands of the pool at a time. `--force` is set because ninja decides what is rebuilt. `restat` skips the
-/// dependents of outputs that did not change.
+/// commands of the pool at a time. `--force` is set because ninja, not layoutc, decides what is rebuilt. `restat` skips
+/// the dependents of outputs that did not change.
 const HEAD: &str = "
 pool layoutc
   depth = 8
@@ -34,11 +34,12 @@ rule layoutc_whole
   rspfile_content = $others
 ";
 
-/// Text of the ninja file for `actions`, with the target `layoutc_outputs` for all outputs. Paths in the file are
-/// relative to the working directory.
+/// Text of the ninja file for `actions`, with the target `layoutc_outputs` for all outputs. The targets that `select`
+/// names are passed on to each run. Paths in the file are relative to the working directory.
 ///
 /// # Errors
-/// A path cannot be expressed in the syntax of ninja.
+/// [`CommandError::Usage`] if a path cannot be expressed in the syntax of ninja. [`CommandError::Machine`] if the
+/// layoutc binary cannot be found.
 pub(super) fn file(actions: &[BuildAction], select: &SelectArgs) -> Result<String, CommandError> {
     let program = ToolCommand::find()?;
     let mut text = "# One edge per manifest, by `layoutc outputs --format ninja`. Run ninja in the same folder.\n\
@@ -81,7 +82,8 @@ impl ToolCommand {
     }
 }
 
-/// Build edge for the outputs of a manifest.
+/// Build edge for the outputs of the manifest at the path `manifest`, which `action` produces. It depends on the
+/// manifest and on the layoutc binary. Ninja learns the other inputs from the depfile of the run.
 fn edge(
     action: &BuildAction,
     manifest: &Path,
@@ -106,8 +108,9 @@ fn edge(
     ))
 }
 
-/// Build edge for the outputs of a whole project. It depends on the outputs of all manifests of the project, so that
-/// ninja runs it last.
+/// Build edge for the umbrella header of a project, which `action` produces. It depends on the files `settings` and on
+/// the layoutc binary, and, of the actions `all`, on the outputs of all manifests of the project, so that ninja runs it
+/// last.
 fn project_edge(
     action: &BuildAction,
     settings: &[PathBuf],
@@ -134,7 +137,8 @@ fn shown<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<String> {
     paths.map(|path| relative_to_cwd(path)).collect()
 }
 
-/// Flags of `layoutc build` that make a run hermetic, quoted for a shell.
+/// Flags of `layoutc build` that make a run hermetic, quoted for a shell: the root of the project, the output folder,
+/// and the targets of `select`.
 fn flags(action: &BuildAction, select: &SelectArgs) -> String {
     let mut flags = format!(
         "--root {} --out {}",
@@ -156,7 +160,10 @@ fn word(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// `text` as the value of a ninja variable, with escapes; an error if it contains control characters.
+/// `text` as the value of a ninja variable, with `$` doubled.
+///
+/// # Errors
+/// [`CommandError::Usage`] if it contains control characters.
 fn value(text: &str) -> Result<String, CommandError> {
     if text.contains(|c: char| c.is_control()) {
         return Err(refusal(text));
@@ -169,7 +176,10 @@ fn paths(paths: &[String]) -> Result<String, CommandError> {
     Ok(paths.join(" "))
 }
 
-/// Path with escapes for a ninja build edge; an error if the path cannot be expressed.
+/// Path `text` with escapes for a ninja build edge: `$` before `$`, a space and `:`.
+///
+/// # Errors
+/// [`CommandError::Usage`] if neither ninja nor a depfile can express the path.
 fn path(text: &str) -> Result<String, CommandError> {
     if !is_expressible(text) {
         return Err(refusal(text));

@@ -13,7 +13,8 @@ use crate::paths::relative_to_cwd;
 
 use super::{CommandOutcome, ninja};
 
-/// Prints the paths of the outputs of the selected projects.
+/// Prints the paths of the outputs of the selected projects in the format `format`: a list, JSON, a `CMake` command, or
+/// a build file for ninja. Prints only the diagnostics if there are errors.
 pub(crate) fn run(
     args: &OutputsArgs,
     format: FormatArg,
@@ -41,7 +42,8 @@ pub(crate) fn run(
     Ok(ending)
 }
 
-/// Prints a build file for ninja. Errors in manifests are reported when ninja runs the actions.
+/// Prints a build file for ninja with one build edge per manifest. Errors in manifests are not found here, but when
+/// ninja runs the actions.
 fn ninja(select: &SelectArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let (report, actions) = build::actions(select)?;
     let ending = CommandOutcome::of(&report);

@@ -31,7 +31,13 @@ use crate::report::counted;
 use super::CommandOutcome;
 use super::element::{one_manifest, symbols, tensor};
 
-/// Converts a dense tensor in a file to the tensor's layout.
+/// Converts a dense array in a file to the layout of the tensor that `args` names, and writes the result to a file or
+/// standard output: as raw bytes, in the .npy format, or as text of a C array. The outcome is
+/// [`CommandOutcome::InputError`] if the manifest has errors.
+///
+/// # Errors
+/// Any error of [`CheckSession::open`]. Also an error if the arguments are invalid, the input does not fit the tensor,
+/// or a file cannot be read or written.
 pub(crate) fn pack(args: &PackArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let Some(tensor) = opened(&args.moved, console)? else { return Ok(CommandOutcome::InputError) };
     let output = args.output.as_deref().unwrap_or(Path::new(STANDARD));
@@ -91,7 +97,12 @@ pub(crate) fn pack(args: &PackArgs, console: &mut Console) -> Result<CommandOutc
     Ok(CommandOutcome::Success)
 }
 
-/// Converts a tensor in a file from its layout to a dense array.
+/// Converts a tensor in a file from its layout to a dense array, and writes that to a file or standard output: as raw
+/// bytes, or in the .npy format. The outcome is [`CommandOutcome::InputError`] if the manifest has errors.
+///
+/// # Errors
+/// Any error of [`CheckSession::open`]. Also an error if the arguments are invalid, the input does not fit the tensor,
+/// or a file cannot be read or written.
 pub(crate) fn unpack(
     args: &UnpackArgs,
     console: &mut Console,
@@ -168,13 +179,13 @@ struct PackJob<'a> {
 }
 
 impl PackJob<'_> {
-    /// Memory limit of the conversion in bytes.
+    /// Memory limit of the conversion in bytes: that of `--memory`, else the default of [`memory::default_limit`].
     fn memory(&self) -> u64 {
         self.args.memory.unwrap_or_else(memory::default_limit)
     }
 
-    /// Format of the bytes of a dense file that has one byte per sub-byte element; `None` if the dense file has another
-    /// format.
+    /// Format of the dense file if it has one byte per element although elements are smaller than a byte, as .npy files
+    /// do; `None` if it has any other format.
     fn spread(&self) -> Option<UnpackedBits> {
         let kind = match self.direction {
             Direction::Pack => self.npy.map(|npy| npy.descr.kind),
@@ -185,7 +196,7 @@ impl PackJob<'_> {
         Some(UnpackedBits { kind, dtype: tensor.logical_dtype(), packing })
     }
 
-    /// Pair of the sizes in bytes of all elements in the input and in the output, without headers.
+    /// Pair `[input, output]` of the sizes in bytes of all elements in the input and in the output, without headers.
     fn bytes(&self) -> Result<[u64; 2], CommandError> {
         let unmoved = |error: RunError| self.tensor_file.relayout_error(&error);
         let (tensor, values) = (self.tensor_file.tensor, self.values);
@@ -200,7 +211,8 @@ impl PackJob<'_> {
         })
     }
 
-    /// True if the conversion must run in chunks: both files are regular and together exceed the memory limit.
+    /// True if the conversion must run in chunks: the input `source` and the output are regular files, both with
+    /// elements, and together exceed the memory limit.
     fn is_large(&self, source: &ByteSource) -> Result<bool, CommandError> {
         let [from, to] = self.bytes()?;
         let is_file = source.is_file() && is_placed(self.output);
@@ -208,7 +220,12 @@ impl PackJob<'_> {
         Ok(is_file && from > 0 && to > 0 && all > self.memory())
     }
 
-    /// Converts the tensor in chunks within the memory limit.
+    /// Converts the tensor in `source` in chunks within the memory limit, and prints the number of bytes written and of
+    /// chunks.
+    ///
+    /// # Errors
+    /// An error if the input has the wrong size, if its elements are in an order that chunks do not support, or if a
+    /// file cannot be read or written.
     fn in_pieces(
         self,
         source: ByteSource,
@@ -255,7 +272,12 @@ impl PackJob<'_> {
     }
 }
 
-/// Tensor that the command names; `None` if the manifest has errors, which are then printed.
+/// Tensor that `args` names. `None` if the manifest has errors, or if the element type of the tensor cannot represent
+/// its fill value; the diagnostics are then printed.
+///
+/// # Errors
+/// [`CommandError::Usage`] if the path is a folder, there is no such tensor, or it is a view. Any error of
+/// [`CheckSession::open`].
 fn opened(args: &RelayoutArgs, console: &mut Console) -> Result<Option<Tensor>, CommandError> {
     let mut session = CheckSession::open(one_manifest(&args.file)?, console)?;
     let Some(tensor) = tensor(&session, &args.tensor, console)?.cloned() else { return Ok(None) };
@@ -271,12 +293,15 @@ fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
-/// True if the output is a .npy file, by its extension. For standard output, the result is `standard`.
+/// True if the output at `path` is a .npy file, by its extension; false with `--raw`. For standard output without
+/// `--raw`, the result is `standard`.
 fn is_npy_output(path: &Path, args: &RelayoutArgs, standard: bool) -> bool {
     !args.raw && if is_standard(path) { standard } else { is_npy(path) }
 }
 
-/// Prints the number of bytes written, and the number of chunks if the conversion ran in chunks.
+/// Prints the path of the output and the number of bytes written, and as JSON also the number of chunks, if the
+/// conversion ran in chunks. The pair `(bytes, pieces)` has these numbers. Prints nothing if the output is standard
+/// output.
 fn report_written(
     args: &RelayoutArgs,
     output: &Path,

@@ -15,7 +15,12 @@ use crate::report::json::{integer, integers};
 
 use super::CommandOutcome;
 
-/// Prints that two tensors have the same map, or the first element whose location in memory differs.
+/// Prints that two tensors have the same map, or the first element whose location in memory differs. The outcome is
+/// [`CommandOutcome::InputError`] if they differ or cannot be compared.
+///
+/// # Errors
+/// [`CommandError::Usage`] if the path is a folder, or a tensor is unknown and the manifest has no errors. Any error of
+/// [`CheckSession::open`].
 pub(crate) fn run(args: &SameArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if args.file.is_dir() {
         let folder = args.file.display();

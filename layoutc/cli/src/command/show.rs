@@ -26,7 +26,8 @@ use super::element::{least_symbols, one_manifest, tensor_or_view};
 /// Width of the picture in columns if standard output is not a terminal.
 const PLAIN_WIDTH: usize = 100;
 
-/// Prints the picture of a layout on the terminal, or writes it to the files of `--svg` and `--html`.
+/// Prints the picture of a layout on the terminal, or writes it to the files of `--svg` and `--html`. The outcome is
+/// [`CommandOutcome::InputError`] if the manifest has errors, so that the tensor is not found.
 pub(crate) fn run(args: &ShowArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let files = || [&args.svg, &args.html].into_iter().filter_map(|file| file.as_deref());
     files().try_for_each(|file| check_not_input(&[&args.file], file))?;
@@ -69,8 +70,13 @@ struct PictureInput<'a> {
 }
 
 impl<'a> PictureInput<'a> {
-    /// Input for the picture of a tensor, or of `view` if given. `set` has the values of symbols, `axes` the axes to
-    /// draw, and `at` the indices on the other axes.
+    /// Input for the picture of `tensor`, or of `view` if given, whose tensor `tensor` then is. `set` has the texts
+    /// `NAME=VALUE` for symbols; other symbols have their least values. `axes` are the names of the axes to draw, and
+    /// `at` has the names and indices of axes that are fixed.
+    ///
+    /// # Errors
+    /// [`CommandError::Usage`] if a symbol, value, axis or index is invalid. [`CommandError::Input`] if the tensor
+    /// cannot be drawn.
     fn new(
         tensor: &'a Tensor,
         view: Option<&View>,
@@ -88,6 +94,9 @@ impl<'a> PictureInput<'a> {
     }
 
     /// Picture of the slice. Parts of it that exceed the size limits `room` are omitted.
+    ///
+    /// # Errors
+    /// [`CommandError::Input`] if an index cannot be evaluated.
     fn picture(&self, room: PictureLimits) -> Result<Picture, CommandError> {
         picture(&self.tensor, &self.symbols, self.frame.clone(), room, self.subject)
             .map_err(|error| undrawn(&self.tensor, &error))
@@ -109,7 +118,10 @@ impl<'a> PictureInput<'a> {
     }
 }
 
-/// Parses the texts of `--at`, each `NAME=INDEX`, to the names of the fixed axes and their indices.
+/// Parses the texts of `--at`, each `NAME=INDEX`, to pairs of the name of a fixed axis and the index on it.
+///
+/// # Errors
+/// [`CommandError::Usage`] if a text has another form.
 fn parse_fixed_axes(at: &[String]) -> Result<Vec<(String, i128)>, CommandError> {
     let expected = |text: &str| {
         CommandError::Usage(format!("`--at {text}`: expected NAME=INDEX with an integer"))
@@ -117,14 +129,14 @@ fn parse_fixed_axes(at: &[String]) -> Result<Vec<(String, i128)>, CommandError> 
     at.iter().map(|text| fixed_index(text).ok_or_else(|| expected(text))).collect()
 }
 
-/// Error that occurs while a tensor that passed the checks is drawn.
+/// Error about `tensor`, which passed all checks, but cannot be drawn for the reason `error`.
 fn undrawn(tensor: &Tensor, error: &NamedLocateError) -> CommandError {
     let message = format!("cannot draw `{}`: {error}", tensor.name);
     CommandError::Input(vec![Diagnostic::without_span(Code::LimitGenerated, message)])
 }
 
-/// Writes the picture `text` of the kind `kind`, `svg` or `html`, to a file. Prints the path of the file, unless it is
-/// standard output.
+/// Writes the picture `text` to the file `file`, where the kind of the picture is `svg` or `html`. Then prints the path
+/// of the file, unless it is standard output. As JSON, also prints the kind and the number of bytes.
 fn written(
     args: &ShowArgs,
     (kind, file): (&str, &Path),

@@ -30,7 +30,11 @@ pub(crate) struct SolveRequest<'a> {
     pub(crate) cc: Option<&'a str>,
 }
 
-/// Solves the graphs of PATHS, and prints their plans.
+/// Solves the graphs in the manifests of `paths` that `request` selects, and prints their plans.
+///
+/// # Errors
+/// [`CommandError::Usage`] if `request` names an unknown graph and there are no other errors. Errors of the measurement
+/// of costs, and of [`CheckSession::open`].
 pub(crate) fn run(
     paths: &[PathBuf],
     request: &SolveRequest<'_>,
@@ -73,8 +77,8 @@ pub(crate) fn run(
     Ok(ending)
 }
 
-/// Cheapest plan for the layouts of a graph, or the best plan found within the time `limit`. `measured` has costs of
-/// conversions in bytes, which replace the computed ones. The error is the reason why there is no plan.
+/// Cheapest plan for the layouts of `graph`, or the best plan found within the time `limit`. `measured` has costs in
+/// bytes by conversion, which replace the computed ones. The error is the reason why there is no plan.
 fn within(
     graph: &Graph,
     limit: Duration,

@@ -17,7 +17,11 @@ use crate::report::Report;
 
 use super::CommandOutcome;
 
-/// Lists the built-in templates, or copies one to the project.
+/// Lists the built-in templates, or copies one to the templates folder of the project, as `what` says.
+///
+/// # Errors
+/// [`CommandError::Usage`] if the template is unknown, its file exists without `--force`, or the templates folder is
+/// outside of the project. [`CommandError::Machine`] if the file cannot be written. Any error of [`project::homes`].
 pub(crate) fn run(
     what: &TemplatesCommand,
     console: &mut Console,
@@ -46,7 +50,8 @@ fn list(console: &mut Console) {
     }
 }
 
-/// Name of the target of a template, or `common` for one that several targets include.
+/// Name of the target of the template called `name`, the folder in its name: `c` for `c/bench.c.j2`, and `common` for a
+/// template that several targets include.
 fn target(name: &str) -> &str {
     name.split('/').next().unwrap_or_default()
 }
@@ -144,8 +149,11 @@ fn eject(name: &str, force: bool, console: &mut Console) -> Result<CommandOutcom
     Ok(CommandOutcome::Success)
 }
 
-/// Path of the template called `name` in the templates folder of the project. It is an error if this folder is outside
-/// of the project after links are resolved.
+/// Path of the file for the template called `name` in the templates folder of `project`.
+///
+/// # Errors
+/// [`CommandError::Usage`] if this folder is outside of the project after links are resolved. [`CommandError::Machine`]
+/// if its path cannot be resolved.
 fn place(project: &Project, name: &str) -> Result<std::path::PathBuf, CommandError> {
     let templates = project.config.project.templates_dir.trim_end_matches('/');
     let file = project.root.join(templates).join(name);

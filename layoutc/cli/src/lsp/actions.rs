@@ -18,7 +18,8 @@ use super::positions;
 use super::projects::LspProject;
 use super::server::LspServer;
 
-/// Code actions (quick fixes) for the diagnostics in a range of a document; `None` if no project contains the document.
+/// Code actions (quick fixes) for the diagnostics that overlap or touch the requested range of a document. `None` if no
+/// project has read the document; empty if the editor requests only other kinds of code actions.
 pub(super) fn answer(server: &LspServer, params: &CodeActionParams) -> Option<CodeActionResponse> {
     let (project, path) = server.at(&params.text_document.uri)?;
     let only = params.context.only.as_ref();
@@ -41,7 +42,8 @@ pub(super) fn answer(server: &LspServer, params: &CodeActionParams) -> Option<Co
     Some(actions)
 }
 
-/// True if quick fixes are included in `kind`, a requested kind of code actions. The empty kind includes all kinds.
+/// True if the requested kind of code actions `kind` includes quick fixes: it is `quickfix`, or empty, which includes
+/// all kinds.
 fn is_wanted(kind: &str) -> bool {
     kind.is_empty() || kind == CodeActionKind::QUICKFIX.as_str()
 }

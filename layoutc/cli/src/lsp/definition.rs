@@ -10,8 +10,9 @@ use lsp_types::{
 
 use super::server::{CursorPosition, LspServer};
 
-/// Location of the declaration of the name at a position. If the position is in the path of a `use`, it is the start of
-/// the manifest at that path. `None` if there is no declared name at the position.
+/// Location of the declaration of the name at a position. If the position is in a `use`, it is the start of the
+/// manifest that the `use` names. `None` if there is no declared name at the position, or if no project has read the
+/// document.
 pub(super) fn answer(
     server: &LspServer,
     params: &GotoDefinitionParams,
@@ -33,7 +34,8 @@ pub(super) fn answer(
     Some(GotoDefinitionResponse::Scalar(Location { uri, range }))
 }
 
-/// Path of the manifest that the `use` at a position names; `None` if there is no `use` or its manifest is unknown.
+/// Path, relative to the root of the project, of the manifest that the `use` at the position `place` names. `None` if
+/// there is no `use` or its manifest was not read.
 fn used(place: &CursorPosition<'_>) -> Option<String> {
     let CursorPosition { file, offset, known, .. } = *place;
     let text = &file.text;
@@ -46,7 +48,8 @@ fn used(place: &CursorPosition<'_>) -> Option<String> {
     known.files.contains_key(path).then(|| path.clone())
 }
 
-/// Locations of all references to the name at a position, with its declaration if requested; `None` without a name.
+/// Locations of all references to the name at a position, with its declaration if the request asks for it. `None` if
+/// there is no declared name at the position.
 pub(super) fn references(server: &LspServer, params: &ReferenceParams) -> Option<Vec<Location>> {
     let at = &params.text_document_position;
     let (CursorPosition { project, known, offset, .. }, path) =

@@ -16,7 +16,7 @@ use super::positions;
 use super::projects::LspProject;
 use super::server::{EditorCapabilities, LspServer};
 
-/// Diagnostics that are published for each file, by absolute path.
+/// Diagnostics that are published for each file, by absolute path of the file.
 pub(super) type PublishedDiagnostics = BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>>;
 
 /// Diagnostics of each file whose list has changed since the last publication. An empty list clears the diagnostics of
@@ -52,8 +52,9 @@ pub(super) fn changed_diagnostics(server: &mut LspServer) -> Vec<PublishDiagnost
     changed.into_iter().filter_map(publish).collect()
 }
 
-/// Converts a diagnostic of the compiler about `project` to one of the language server protocol. Its range is that of
-/// the first label, or the start of the file if the text of the label's file was not read.
+/// Converts `diagnostic`, a diagnostic of the compiler about `project`, to one of the language server protocol. Its
+/// range is that of the first label, or the start of the file if the text of the label's file was not read. Further
+/// labels are related locations, if the editor shows these.
 pub(super) fn to_lsp_diagnostic(
     diagnostic: &Diagnostic,
     project: &LspProject,
@@ -89,7 +90,7 @@ pub(super) fn to_lsp_diagnostic(
     }
 }
 
-/// URL of the page of a diagnostic code in the book at `docs`.
+/// URL of the page about the diagnostic code `code` in the book at the URL `docs`; `None` if that is not a valid URL.
 fn page(docs: &str, code: &str) -> Option<CodeDescription> {
     let path = code.replace("::", "/");
     let href = Uri::from_str(&format!("{}/codes/{path}.html", docs.trim_end_matches('/')));

@@ -25,7 +25,8 @@ pub(super) struct OpenDocument {
 }
 
 impl OpenDocument {
-    /// Applies a change of the editor to the text. A change without a range replaces the whole text.
+    /// Applies a change of the editor to the text. A change without a range replaces the whole text. `encoding` is the
+    /// unit of the character offsets in the range.
     pub(super) fn change(
         &mut self,
         change: TextDocumentContentChangeEvent,
@@ -50,7 +51,11 @@ impl OpenDocument {
 pub(super) struct OpenDocuments(pub(super) BTreeMap<PathBuf, OpenDocument>);
 
 impl OpenDocuments {
-    /// Text of a file: that of the open document, or that on disk if the document is not open.
+    /// Text of the file at the absolute path `path`: that of the open document, or that on disk if the document is not
+    /// open.
+    ///
+    /// # Errors
+    /// The error of [`read`] for a file on disk.
     pub(super) fn text(&self, path: &Path) -> Result<Arc<str>, FileReadError> {
         match self.0.get(path) {
             Some(document) => Ok(Arc::clone(&document.text)),

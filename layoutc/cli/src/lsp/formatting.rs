@@ -7,8 +7,8 @@ use lsp_types::{DocumentFormattingParams, TextEdit};
 
 use super::server::LspServer;
 
-/// Edits that format a manifest like `layoutc fmt`: one edit of the lines that differ. Empty if the manifest is
-/// formatted; `None` if the text is not valid KDL.
+/// Edits that format a manifest as `layoutc fmt` does: one edit, which replaces the lines that differ. Empty if the
+/// manifest is formatted already; `None` if its text is not valid KDL, or if no project has read it.
 pub(super) fn answer(
     server: &LspServer,
     params: &DocumentFormattingParams,

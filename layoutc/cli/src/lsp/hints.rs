@@ -6,8 +6,8 @@ use lsp_types::{InlayHint, InlayHintLabel, InlayHintParams};
 use super::positions;
 use super::server::LspServer;
 
-/// Inlay hints in a range of a document: the axes of a layout after each of its steps. `None` if no project contains
-/// the document.
+/// Inlay hints in the requested range of a document: after each step of a layout, the axes that result from it. `None`
+/// if no project has read the document.
 pub(super) fn answer(server: &LspServer, params: &InlayHintParams) -> Option<Vec<InlayHint>> {
     let (project, path) = server.at(&params.text_document.uri)?;
     let file = project.known.files.get(&path)?;

@@ -1,5 +1,6 @@
-//! Conversion of protocol positions to the compiler's, and of byte ranges in a text to ranges of the language server
-//! protocol. A position is a line and a character, both from 0; characters are counted in UTF-8 or UTF-16 code units.
+//! Conversion of positions of the language server protocol to those of the compiler, and of byte ranges in a text to
+//! ranges of the protocol. A position is a line and a character, both from 0; characters are counted in UTF-8 or UTF-16
+//! code units.
 
 use std::ops::Range;
 
@@ -12,8 +13,8 @@ pub(super) fn position(position: lsp_types::Position) -> Position {
     Position { line: position.line, character: position.character }
 }
 
-/// Converts a byte range in `text`, whose line index is `lines`, to a range of the protocol, with character offsets in
-/// the units of `encoding`.
+/// Converts the range `bytes` of bytes in `text` to a range of the protocol. `lines` is the line index of `text`, and
+/// `encoding` is the unit of the character offsets in the result.
 pub(super) fn span(
     text: &str,
     lines: &LineIndex,

@@ -34,9 +34,10 @@ pub(super) struct LspProject {
     scan: LspProjectScan,
     /// Parsed texts, models and layout steps of the manifests.
     pub(super) known: ProjectSnapshot,
-    /// Cache of checked tensors, valid while the configuration is unchanged.
+    /// Cache of checked tensors, emptied when the text of the configuration changes.
     cache: TensorCache,
-    /// Diagnostics by path of the manifest, including those of the manifests that it uses.
+    /// Diagnostics by path of the manifest. Those of a manifest include the errors in reading the manifests that it
+    /// uses.
     found: BTreeMap<String, Vec<Diagnostic>>,
     /// True if the configuration and all manifests must be read again.
     is_stale: bool,
@@ -66,9 +67,9 @@ impl LspProject {
         self.is_stale = true;
     }
 
-    /// Records a change of `file`, an absolute path. Marks it as changed if the project has read it as a manifest or as
-    /// one that a manifest uses. Marks the whole project as stale if `file` is the configuration, or may have become a
-    /// manifest.
+    /// Records a change of `file`, an absolute path, on disk or in the editor. Marks it as changed if the project has
+    /// read it as a manifest or as a file that a manifest uses. Marks the whole project as stale if `file` is the
+    /// configuration, or may have become a manifest.
     pub(super) fn touch(&mut self, file: &Path) {
         let root = self.home.root();
         if file == root.join(CONFIG) {
@@ -91,7 +92,8 @@ impl LspProject {
         self.is_stale || !self.changed.is_empty() || !self.unchecked.is_empty()
     }
 
-    /// Path of `file` relative to the root of the project, `None` if the project has not read the file.
+    /// Path of `file`, which is absolute, relative to the root of the project, with `/` as separator. `None` if the
+    /// project has not read the file.
     pub(super) fn path(&self, file: &Path) -> Option<String> {
         let path = slashed(&relative(file, &self.home.root()))?;
         self.source(&path).is_some().then_some(path)
@@ -102,7 +104,8 @@ impl LspProject {
         normal(&self.home.root().join(path))
     }
 
-    /// Reads the changed texts. The manifests are not checked, so that their models may be older than their texts.
+    /// Reads the changed texts from `documents` or from disk. If the project is stale, also reads the configuration and
+    /// finds the manifests again. The manifests are not checked, so that their models may be older than their texts.
     pub(super) fn reread(&mut self, documents: &OpenDocuments) {
         if std::mem::take(&mut self.is_stale) {
             self.changed.clear();
@@ -134,15 +137,16 @@ impl LspProject {
         self.unchecked.extend(own);
     }
 
-    /// Reads the changed texts, then checks all unchecked manifests: those that changed, and those that use a changed
-    /// one. `memory` caches results of checks.
+    /// Reads the changed texts as [`Self::reread`] does. Then checks all unchecked manifests: those that changed, and
+    /// those that use a changed one. `memory` caches results of checks.
     pub(super) fn refresh(&mut self, documents: &OpenDocuments, memory: &InMemoryMemo) {
         self.reread(documents);
         let unchecked: Vec<String> = std::mem::take(&mut self.unchecked).into_iter().collect();
         self.check(&unchecked, documents, memory);
     }
 
-    /// Reads a manifest and the manifests that it uses, directly or indirectly, except files that were read before.
+    /// Reads the manifest at `path` and the manifests that it uses, directly or indirectly. Files that were read before
+    /// are not read again, and files that cannot be read are omitted.
     fn read(&mut self, path: &str, documents: &OpenDocuments) {
         let mut open = vec![path.to_owned()];
         while let Some(path) = open.pop() {
@@ -199,7 +203,8 @@ impl LspProject {
         all
     }
 
-    /// Text of the file at `path` relative to the root, `None` if that file was not read.
+    /// Text and line index of the manifest or the configuration at `path` relative to the root; `None` if that file was
+    /// not read.
     pub(super) fn source(&self, path: &str) -> Option<IndexedText<'_>> {
         if let Some(file) = self.known.files.get(path) {
             return Some(IndexedText { text: &file.text, lines: Cow::Borrowed(&file.lines) });

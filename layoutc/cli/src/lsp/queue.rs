@@ -11,7 +11,8 @@ use lsp_types::{CancelParams, NumberOrString};
 
 use super::wire::{self, IncomingMessage};
 
-/// Messages from the client that were not handled yet, in order of arrival.
+/// Messages from the client that were not handled yet, in order of arrival. Cancellations are not among them: they are
+/// applied to the queued requests on arrival.
 #[derive(Debug)]
 pub(super) struct MessageQueue {
     receiver: Receiver<IncomingMessage>,
@@ -21,7 +22,7 @@ pub(super) struct MessageQueue {
 }
 
 impl MessageQueue {
-    /// Queue that a thread fills with the messages on standard input.
+    /// Queue that a new thread fills with the messages on standard input.
     pub(super) fn of_stdin() -> Self {
         let (sender, receiver) = channel();
         thread::spawn(move || forward(&sender));
@@ -47,8 +48,7 @@ impl MessageQueue {
         }
     }
 
-    /// True if the client cancelled the queued request `id`. The request is then removed from the list of cancelled
-    /// ones.
+    /// True if the client cancelled the request `id` while it was queued. The cancellation is then forgotten.
     pub(super) fn is_cancelled(&mut self, id: &RequestId) -> bool {
         self.gather();
         self.cancelled.remove(&id.to_string())
@@ -85,7 +85,8 @@ impl MessageQueue {
     }
 }
 
-/// Sends the messages on standard input to the queue until the input ends.
+/// Sends the messages on standard input to `sender`, the sending end of the queue, until the input ends or fails. The
+/// last one is then [`IncomingMessage::End`].
 fn forward(sender: &Sender<IncomingMessage>) {
     let mut input = BufReader::new(io::stdin());
     loop {

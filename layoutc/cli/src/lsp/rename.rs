@@ -13,7 +13,7 @@ use lsp_types::{
 
 use super::server::{CursorPosition, LspServer};
 
-/// Range and text of the name at a position, `None` if it cannot be renamed.
+/// Range and text of the name at a position; `None` if there is no declared name at the position.
 pub(super) fn prepare(
     server: &LspServer,
     params: &TextDocumentPositionParams,
@@ -26,10 +26,12 @@ pub(super) fn prepare(
     Some(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder })
 }
 
-/// Edits of all manifests that rename the name at a position.
+/// Edits of all manifests of a project that rename the name at a position, at its declaration and at all references.
 ///
 /// # Errors
-/// The name at the position cannot be changed, or the new name is invalid.
+/// [`RenameError::Nothing`] if there is no declared name at the position, or no project has read the document.
+/// [`RenameError::Invalid`] if the new name is no valid name. [`RenameError::Taken`] if another declaration has the new
+/// name.
 #[expect(
     clippy::disallowed_types,
     clippy::mutable_key_type,

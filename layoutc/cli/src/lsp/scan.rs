@@ -24,8 +24,8 @@ pub(super) enum LspProjectRoot {
 }
 
 impl LspProjectRoot {
-    /// Identity of the project that contains the file at `path`: the nearest folder above with a `layoutc.toml`, else
-    /// the file itself.
+    /// Identity of the project that contains the file at the absolute path `path`: the nearest folder above the file
+    /// with a `layoutc.toml`, else the file itself.
     pub(super) fn of(path: &Path) -> Self {
         let root = path.parent().and_then(root_at);
         root.map_or_else(|| Self::Alone(path.to_owned()), Self::Project)
@@ -53,7 +53,7 @@ pub(super) struct LspProjectScan {
     pub(super) manifests: BTreeSet<String>,
 }
 
-/// Reads the configuration of a project, and finds its manifests on disk and among the open documents.
+/// Reads the configuration of the project `home`, and finds its manifests on disk and among the open `documents`.
 pub(super) fn scan(home: &LspProjectRoot, documents: &OpenDocuments) -> LspProjectScan {
     let mut scan = LspProjectScan::default();
     let root = home.root();
@@ -86,7 +86,9 @@ pub(super) fn scan(home: &LspProjectRoot, documents: &OpenDocuments) -> LspProje
     scan
 }
 
-/// Reads the configuration of a project into `scan`. Returns the patterns of its manifests; `None` if they are invalid.
+/// Reads the configuration of the project at `root` into `scan`, from `documents` or from disk. Returns the patterns of
+/// its manifests, those of the default configuration if the configuration is invalid. `None` if the file cannot be
+/// read, or if a pattern is invalid.
 fn configure(
     scan: &mut LspProjectScan,
     root: &Path,

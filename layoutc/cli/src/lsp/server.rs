@@ -19,13 +19,14 @@ use super::{positions, uri};
 /// Capabilities of the editor, and options that it passes to the server.
 #[derive(Debug, Clone)]
 pub(super) struct EditorCapabilities {
-    /// Unit of the character offsets in positions: bytes or UTF-16 code units.
+    /// Unit of the character offsets in positions: bytes (UTF-8) if the editor supports them, else UTF-16 code units.
     pub(super) encoding: PositionEncoding,
     /// True if the editor shows related locations of a diagnostic.
     pub(super) has_related: bool,
     /// True if the editor can watch files on disk for the server.
     pub(super) can_watch: bool,
-    /// URL of the book, from `initializationOptions.docs`.
+    /// URL of the book of layoutc, to whose pages diagnostics link, from `initializationOptions.docs`. `None` if the
+    /// editor gives none; diagnostics then have no links.
     pub(super) docs: Option<String>,
 }
 
@@ -77,7 +78,8 @@ pub(super) struct CursorPosition<'a> {
 }
 
 impl LspServer {
-    /// Server with the projects in the workspace folders.
+    /// Server for an editor with the capabilities `traits`, with the projects that contain the workspace folders at the
+    /// URLs `folders`. Nothing is read yet.
     pub(super) fn new(traits: EditorCapabilities, folders: &[Uri]) -> Self {
         let mut server = Self {
             traits,
@@ -100,7 +102,7 @@ impl LspServer {
         self.projects.entry(home.clone()).or_insert_with(|| LspProject::new(home))
     }
 
-    /// Handles a document that the editor opened.
+    /// Handles `document`, which the editor opened: from then on, its text replaces that of the file on disk.
     pub(super) fn open(&mut self, document: OpenDocument) {
         let Some(path) = uri::path_of(&document.uri) else { return };
         self.documents.0.insert(path.clone(), document);
@@ -108,7 +110,7 @@ impl LspServer {
         self.touch(&path);
     }
 
-    /// Handles a document that the editor closed: from then on, the file on disk is read.
+    /// Handles the document at the URL `uri`, which the editor closed: from then on, the file on disk is read.
     pub(super) fn close(&mut self, uri: &Uri) {
         let Some(path) = uri::path_of(uri) else { return };
         self.documents.0.remove(&path);
@@ -119,7 +121,8 @@ impl LspServer {
         self.touch(&path);
     }
 
-    /// Handles changes of an open document.
+    /// Handles `changes` of the open document at the URL `uri`, which are applied in order. `version` is the number of
+    /// the resulting text.
     pub(super) fn change(
         &mut self,
         uri: &Uri,
@@ -143,7 +146,8 @@ impl LspServer {
         }
     }
 
-    /// Handles a change of a file on disk that the editor reports.
+    /// Handles a change of the file at the URL `uri` on disk, which the editor reports. A file that was created or
+    /// removed, or a changed configuration, may change the set of projects.
     pub(super) fn watched(&mut self, uri: &Uri, kind: FileChangeType) {
         let Some(path) = uri::path_of(uri) else { return };
         let is_config = path.file_name().is_some_and(|name| name == CONFIG);
@@ -171,7 +175,7 @@ impl LspServer {
         self.is_behind = true;
     }
 
-    /// Reads the changed texts of all projects.
+    /// Reads the changed texts of all projects, without checking manifests.
     pub(super) fn reread(&mut self) {
         let Self { projects, documents, .. } = self;
         for project in projects.values_mut().filter(|project| project.is_due()) {
@@ -200,8 +204,9 @@ impl LspServer {
         Some((project, project.path(&file)?))
     }
 
-    /// Pair of a position in the manifest at the URL `uri`, and the path of the manifest relative to its project.
-    /// `None` if no project has read the manifest. The character offset of `position` is in the encoding of the editor.
+    /// Pair of the position `position` in the manifest at the URL `uri`, and the path of the manifest relative to the
+    /// root of its project. The character offset of `position` is in the encoding of the editor. `None` if no project
+    /// has read the manifest.
     pub(super) fn place(
         &self,
         uri: &Uri,
@@ -214,12 +219,12 @@ impl LspServer {
         Some((CursorPosition { project, known: &project.known, file, offset }, path))
     }
 
-    /// Converts a byte range in the text of a manifest to a range of the protocol.
+    /// Converts the range `bytes` of bytes in the text of the manifest `file` to a range of the protocol.
     pub(super) fn range(&self, file: &EditorFile, bytes: &std::ops::Range<usize>) -> Range {
         positions::span(&file.text, &file.lines, bytes, self.traits.encoding)
     }
 
-    /// URL of a file; for an open document, the URL that the editor sent.
+    /// URL of the file at the absolute path `file`; for an open document, the URL that the editor sent.
     pub(super) fn uri(&self, file: &Path) -> Option<Uri> {
         let open = self.documents.0.get(file).map(|document| document.uri.clone());
         open.or_else(|| uri::of_path(file))

@@ -42,10 +42,11 @@ pub(crate) enum SessionEnd {
     WithoutShutdown,
 }
 
-/// Serves the client on standard input and output until it disconnects.
+/// Serves the client on standard input and output until it sends `exit` or disconnects. Returns whether it sent
+/// `shutdown` before.
 ///
 /// # Errors
-/// Failed writes to standard output.
+/// [`CommandError::Machine`] if a message cannot be written to standard output.
 pub(crate) fn run() -> Result<SessionEnd, CommandError> {
     let mut session =
         LspSession { out: io::stdout(), stage: SessionState::Uninitialized, next_id: 0 };
@@ -117,7 +118,8 @@ impl LspSession {
         wire::write(&mut self.out, message)
     }
 
-    /// Checks the manifests that changed, and publishes their diagnostics.
+    /// Checks the manifests that changed, and publishes the diagnostics of each file for which they differ from those
+    /// last published.
     fn publish_diagnostics(&mut self) -> io::Result<()> {
         let SessionState::Open(server) = &mut self.stage else { return Ok(()) };
         server.refresh();
@@ -208,7 +210,8 @@ impl LspSession {
     }
 }
 
-/// URLs of the workspace folders that the client opened.
+/// URLs of the workspace folders that the client opened. For an older client, which does not send them, the URL of its
+/// root, if any.
 #[expect(deprecated, reason = "older clients only send the root")]
 fn folders(params: &InitializeParams) -> Vec<Uri> {
     match &params.workspace_folders {
@@ -217,7 +220,8 @@ fn folders(params: &InitializeParams) -> Vec<Uri> {
     }
 }
 
-/// Capabilities of the server that it declares to the client. `encoding`: unit of character offsets.
+/// Capabilities of the server, which it declares to the client. `encoding` is the unit of character offsets that it
+/// uses from then on.
 fn capabilities(encoding: PositionEncoding) -> ServerCapabilities {
     let words = |words: &[&str]| Some(words.iter().map(|word| (*word).to_owned()).collect());
     let actions = CodeActionOptions {
@@ -253,7 +257,8 @@ fn capabilities(encoding: PositionEncoding) -> ServerCapabilities {
     }
 }
 
-/// Handles a notification of the client; ignores unknown ones.
+/// Handles a notification of the client about its documents or about files on disk. Ignores other notifications, and
+/// those with invalid parameters.
 fn handle_notification(server: &mut LspServer, Notification { method, params }: Notification) {
     match method.as_str() {
         DidOpenTextDocument::METHOD => {

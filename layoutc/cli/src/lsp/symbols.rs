@@ -5,8 +5,8 @@ use lsp_types::{DocumentSymbol, DocumentSymbolParams, DocumentSymbolResponse, Sy
 
 use super::server::LspServer;
 
-/// Outline of a manifest: its declarations (tensors, kernels, graphs …) in order, with names and ranges. `None` if no
-/// project contains the document.
+/// Outline of a manifest: its declarations (tensors, kernels, graphs …) in order, each with its name, the range of the
+/// declaration, and the range of the name. `None` if no project has read the document.
 pub(super) fn answer(
     server: &LspServer,
     params: &DocumentSymbolParams,

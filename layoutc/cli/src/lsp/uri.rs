@@ -14,7 +14,8 @@ use crate::paths::normal;
 const PLAIN: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Path of a file URL, with links resolved if the file or its folder exists. `None` for other URLs.
+/// Absolute path of the file URL `uri`. Links are resolved, also if only the folder of the file exists. `None` for
+/// other URLs, and for a path with a NUL character.
 pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.as_str().strip_prefix("file://")?;
     let path = rest.get(rest.find('/')?..)?;
@@ -25,7 +26,8 @@ pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
     Some(resolved(Path::new(OsStr::from_bytes(&bytes))))
 }
 
-/// Path with links and `.` or `..` resolved. If the file does not exist, only the path of its folder is resolved.
+/// Path of `path` with links, `.` and `..` resolved. If the file does not exist, only the path of its folder is
+/// resolved; if that does not exist either, links are not resolved.
 pub(super) fn resolved(path: &Path) -> PathBuf {
     if let Ok(path) = fs::canonicalize(path) {
         return path;
@@ -37,7 +39,7 @@ pub(super) fn resolved(path: &Path) -> PathBuf {
     }
 }
 
-/// File URL of a path.
+/// File URL of the absolute path `path`, such as `file:///a/b%20c.kdl`; `None` if the text is not a valid URL.
 pub(super) fn of_path(path: &Path) -> Option<Uri> {
     let encoded = percent_encode(path.as_os_str().as_bytes(), PLAIN);
     Uri::from_str(&format!("file://{encoded}")).ok()

@@ -12,7 +12,7 @@ use serde_json::json;
 const LONGEST_LINE: u64 = 4096;
 /// Maximum length of a message in bytes: the longest manifest with every character escaped.
 const LONGEST: u64 = 512 << 20;
-/// Name of the only header that the server evaluates, in lower case.
+/// Name of the only header that the server evaluates, in lower case and with its colon.
 const LENGTH: &str = "content-length:";
 
 /// Result of reading a message from the client: a message, malformed input, or the end of the input.
@@ -25,10 +25,11 @@ pub(super) enum IncomingMessage {
     End,
 }
 
-/// Reads the next message from the client.
+/// Reads the next message from `input`. Malformed input is returned as such, and reading continues after it at the next
+/// call.
 ///
 /// # Errors
-/// System errors.
+/// An error of the system in reading `input`.
 pub(super) fn read(input: &mut impl BufRead) -> io::Result<IncomingMessage> {
     let mut length = None;
     loop {
@@ -77,19 +78,20 @@ fn body(input: &mut impl BufRead, length: u64) -> io::Result<IncomingMessage> {
     })
 }
 
-/// Writes a message to the client and flushes the output.
+/// Writes `message` with its header to `output`, and flushes it.
 ///
 /// # Errors
-/// System errors.
+/// An error of the system in writing.
 pub(super) fn write(output: &mut impl Write, message: &Message) -> io::Result<()> {
     message.write(output)?;
     output.flush()
 }
 
-/// Writes the error response for malformed input, which has no request to refer to.
+/// Writes the error response for malformed input, which has no request to refer to. `reason` is the text why the input
+/// is invalid.
 ///
 /// # Errors
-/// System errors.
+/// An error of the system in writing.
 pub(super) fn respond_invalid(output: &mut impl Write, reason: &str) -> io::Result<()> {
     let error = json!({ "code": -32700, "message": reason });
     let answer = json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();

@@ -19,19 +19,19 @@ use crate::state::stat::{FileStat, Timestamp};
 
 use super::{OverwritePolicy, name_of};
 
-/// Maximum size in bytes of a file whose content is compared; a larger file counts as different.
+/// Maximum size in bytes of a file whose content is read. A larger file counts as not written by layoutc.
 pub(super) const LARGEST: u64 = 64 << 20;
 
-/// State of the file at the path of an output that may be replaced. A file that must not be replaced has a diagnostic
-/// instead ([`super::ProbeResult`]).
+/// State of the file at the path of an output, if that file may be replaced. A file that must not be replaced has a
+/// diagnostic instead ([`super::ProbeResult`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExistingOutput {
-    /// File with the expected text. Its metadata equals that of its fingerprint in the log, so that it was not read.
+    /// File with the expected text. It was not read, because its metadata equals that of its fingerprint in the log.
     AsRecorded,
-    /// File with the expected text, which was read, and its new fingerprint.
+    /// File with the expected text, which was read. The fingerprint is its current one.
     Same(Fingerprint),
-    /// File that may be replaced, and that has another text than expected. This follows from its content, or from its
-    /// fingerprint in the log.
+    /// File with another text than expected, which may be replaced. That it differs follows from its content, or from
+    /// its fingerprint in the log.
     Other,
     Nothing,
 }
@@ -51,8 +51,8 @@ pub(crate) struct ExpectedOutput<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProbeContext<'a, 'f> {
     pub(super) root: &'a Path,
-    /// Time before the first of the files was examined. With it, [`FileStat::if_settled`] decides whether metadata
-    /// shows later changes.
+    /// Time before the examination of the first file. With it, [`FileStat::if_settled`] decides whether the metadata of
+    /// a file would show later changes.
     pub(super) now: Timestamp,
     /// Facts of the log about what layoutc wrote.
     pub(super) facts: &'a BuildFacts<'f>,
@@ -60,8 +60,13 @@ pub(super) struct ProbeContext<'a, 'f> {
     pub(super) strictness: OverwritePolicy,
 }
 
-/// State of the file at the path of `wanted`. `folder` is the folder of that path, open. No file is changed. The inner
-/// error is the reason why the file must not be replaced, the outer error a failed read.
+/// State of the file at the path of the output `wanted`, compared with the expected text. `folder` is the handle of the
+/// folder of that path. No file is changed. The inner error is the reason why the file must not be replaced: it is a
+/// link, a folder or a special file; or, unless [`ProbeContext::strictness`] allows overwriting, it was edited or not
+/// written by layoutc.
+///
+/// # Errors
+/// [`CommandError::Machine`] if the file cannot be examined or read.
 pub(super) fn probe_output(
     folder: &OwnedFd,
     wanted: ExpectedOutput<'_>,
@@ -127,20 +132,21 @@ pub(super) fn probe_output(
     )
 }
 
-/// True if the text `found` may be the result of a power failure during a write. It is empty, or consists of zero
-/// bytes, or has zero bytes at its end and nowhere else.
+/// True if the content `found` of a file may be the result of a power failure during a write: it is empty, or consists
+/// of zero bytes, or has zero bytes at its end and nowhere else.
 pub(super) fn is_torn(found: &[u8]) -> bool {
     let length = found.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let (written, zeros) = found.split_at(length);
     written.is_empty() || !zeros.is_empty() && !written.contains(&0)
 }
 
-/// True if layoutc writes a seal (a hash of the text) into files with the extension of `name`.
+/// True if layoutc writes a seal (a comment with a hash of the text) into the file called `name`. It does so for all
+/// formats with comments, which the extension of `name` tells.
 pub(crate) fn has_seal(name: &str) -> bool {
     content_hash::can_seal(name.rsplit_once('.').map_or("", |(_, extension)| extension))
 }
 
-/// Bytes of the file `name` in `folder`, which must not be a link.
+/// Content of the file `name` in `folder`. A link is an error.
 pub(super) fn read(folder: &OwnedFd, name: &str) -> io::Result<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let mut bytes = Vec::new();
@@ -149,8 +155,8 @@ pub(super) fn read(folder: &OwnedFd, name: &str) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Fingerprint of the file `name` in `folder`, whose text has the hash `hash`. It lacks metadata if the file changed so
-/// recently that another change might leave the metadata equal.
+/// Current fingerprint of the file `name` in `folder`, whose content has the hash `hash`. It has no metadata if the
+/// file changed so recently that another change might leave the metadata equal, or if the file is missing.
 pub(super) fn known(folder: &OwnedFd, name: &str, hash: ContentHash) -> Fingerprint {
     let now = Timestamp::take();
     let raw = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
@@ -179,7 +185,7 @@ pub(super) fn edited(file: &Path) -> Diagnostic {
     .help("move the edit to another file, or overwrite it with `--force`")
 }
 
-/// Warning about an output that is not removed because it was edited.
+/// Warning about the output at the absolute path `file`, which is not removed because it was edited.
 pub(super) fn preserved(file: &Path) -> Diagnostic {
     let file = relative_to_cwd(file);
     let message = format!("`{file}` was edited since layoutc wrote it, and is not removed");
@@ -190,7 +196,7 @@ pub(super) fn preserved(file: &Path) -> Diagnostic {
     warning.help("remove it manually if the edit is no longer needed")
 }
 
-/// Error about a link at the path of an output or of its folder.
+/// Error about a link at the absolute path `path`, which is that of an output or of its folder.
 pub(crate) fn link(path: &Path) -> Diagnostic {
     let target = fs::read_link(path).map_or_else(|_| "?".to_owned(), |to| to.display().to_string());
     Diagnostic::without_span(

@@ -86,8 +86,12 @@ pub(crate) type OutputSurvey = BTreeMap<String, ProbeResult>;
 /// Maximum number of outputs of one folder per parallel task.
 const AT_ONCE: usize = 192;
 
-/// Examines the files at the paths of the outputs `wanted`, and changes none. A file with the fingerprint in the log is
-/// omitted from the result. `facts` are the facts of the build log.
+/// Examines the files in the output folder `home` at the paths of the outputs `wanted`, and changes none. `facts` are
+/// the facts of the build log. `strictness` is the policy for files that layoutc did not write or that were edited. The
+/// result has no entry for a file with the expected fingerprint in the log.
+///
+/// # Errors
+/// [`CommandError::Machine`] if a folder or file cannot be examined.
 pub(crate) fn survey(
     home: &OutputDir,
     wanted: &[ExpectedOutput<'_>],
@@ -104,8 +108,9 @@ pub(crate) fn survey(
     Ok(surveyed.into_iter().flatten().collect())
 }
 
-/// Examines the files at the paths of the outputs `files` as [`survey`] does, where all outputs are in one folder.
-/// Returns pairs of path and state in the order of `files`.
+/// Examines the files at the paths of the outputs `files` as [`survey`] does, where all these outputs are in one
+/// folder. Returns pairs of path and state in the order of `files`, without files that have the expected fingerprint in
+/// the log.
 fn survey_folder(
     home: &OutputDir,
     files: &[ExpectedOutput<'_>],
@@ -137,25 +142,33 @@ fn survey_folder(
     Ok(survey)
 }
 
-/// Lists the files in the part `sweep` of the output folder.
+/// Lists the files in the part `sweep` of the output folder `home`.
+///
+/// # Errors
+/// [`CommandError::Machine`] if a folder cannot be read.
 pub(crate) fn listing(home: &OutputDir, sweep: &SweepScope) -> Result<OutputListing, CommandError> {
     stale::list(&home.path(), sweep)
 }
 
-/// True if the folders of `sweep` contain no other files than the outputs in `facts`, the build log. An earlier build
-/// has recorded this, and the metadata of no folder has changed since.
+/// True if the part `sweep` of the output folder `home` contains no other files than the outputs in `facts`, the build
+/// log. This is known if an earlier build has recorded it, and the metadata of no folder has changed since.
 pub(crate) fn is_tidy(home: &OutputDir, sweep: &SweepScope, facts: &BuildFacts<'_>) -> bool {
     stale::is_settled(&home.path(), sweep, &facts.swept)
 }
 
-/// Paths of the outputs in the log that are in the part `sweep` of the output folder.
+/// Paths of the outputs in `facts`, the build log, that are in the part `sweep` of the output folder. Relative to the
+/// output folder, sorted.
 pub(crate) fn known_outputs<'a>(sweep: &SweepScope, facts: &BuildFacts<'a>) -> Vec<&'a str> {
     facts.outputs().into_iter().filter(|path| stale::is_swept(sweep, path)).collect()
 }
 
-/// Paths of the files in `listed` to remove: files that layoutc wrote, that were not edited since, and that the build
-/// does not generate. The evidence that layoutc wrote a file is `facts`, or a seal in its text. `is_requested` returns
-/// true for the path of an output that the build generates.
+/// Paths of the files to remove among `listed`, which are paths relative to the output folder `home`: files that
+/// layoutc wrote, that were not edited since, and that the build does not generate. The evidence that layoutc wrote a
+/// file is `facts`, the build log, or a seal in its text. `is_requested` returns true for the path of an output that
+/// the build generates.
+///
+/// # Errors
+/// [`CommandError::Machine`] if an output in the log cannot be read.
 pub(crate) fn left_over(
     home: &OutputDir,
     listed: impl Iterator<Item = impl AsRef<str>>,
@@ -172,7 +185,7 @@ pub(crate) fn left_over(
         .collect())
 }
 
-/// Text of an output that must be written.
+/// Output that must be written, with its text and the hash of the text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NewOutput<'a> {
     pub(crate) text: &'a str,
@@ -181,8 +194,13 @@ pub(crate) struct NewOutput<'a> {
     pub(crate) is_first: bool,
 }
 
-/// Writes the outputs `new`, by path, then removes the outputs at the paths `left_over`. Returns facts for the build
-/// log about these files. If `lock` is not held, other builds may be writing to the same folders.
+/// Writes the outputs `new`, by path relative to the output folder `home`, then removes the outputs at the paths
+/// `left_over`. Temporary files are in the state folder `state`, whose lock is `lock`. Returns facts for the build log
+/// about these files. If `lock` is not held, other builds may be writing to the same folders.
+///
+/// # Errors
+/// [`CommandError::Input`] if a path is blocked, as by a file that was created meanwhile. [`CommandError::Interrupted`]
+/// after an interrupt. [`CommandError::Machine`] if a system call fails.
 pub(crate) fn apply<'p>(
     home: &OutputDir,
     state: &StateFolder,
@@ -201,8 +219,8 @@ pub(crate) fn apply<'p>(
     Ok(facts)
 }
 
-/// Plan of `layoutc clean`: the files in the output folder, each with its origin. A file is written by layoutc, edited
-/// since, or foreign.
+/// Plan of `layoutc clean`: the files in the output folder, each with its origin. A file is unchanged since layoutc
+/// wrote it, was edited since, or is foreign (not written by layoutc).
 #[derive(Debug)]
 pub(crate) struct CleanPlan {
     home: OutputDir,
@@ -210,8 +228,11 @@ pub(crate) struct CleanPlan {
 }
 
 impl CleanPlan {
-    /// Lists the files in the part `sweep` of the output folder, and changes none. `facts` are the facts of the build
-    /// log, which give the origin of each file.
+    /// Lists the files in the part `sweep` of the output folder `home`, and changes none. `facts` are the facts of the
+    /// build log, which give the origin of each file.
+    ///
+    /// # Errors
+    /// [`CommandError::Machine`] if a folder, or an output in the log, cannot be read.
     pub(crate) fn new(
         home: &OutputDir,
         facts: &BuildFacts<'_>,
@@ -225,7 +246,8 @@ impl CleanPlan {
         self.found.iter().filter(move |found| found.1 == left).map(|(path, _)| path)
     }
 
-    /// Paths of the files to remove, relative to the output folder.
+    /// Paths of the files that layoutc wrote and that are unchanged since, relative to the output folder.
+    /// [`Self::apply`] removes them.
     pub(crate) fn own(&self) -> impl Iterator<Item = &String> {
         self.paths(StaleOwnership::Ours)
     }
@@ -237,7 +259,10 @@ impl CleanPlan {
             .collect()
     }
 
-    /// Removes the files that layoutc wrote, and folders that become empty.
+    /// Removes the files of [`Self::own`], and folders that become empty. The lock of the state folder must be held.
+    ///
+    /// # Errors
+    /// [`CommandError::Machine`] if a file cannot be removed.
     pub(crate) fn apply(&self, _lock: &StateLock) -> Result<(), CommandError> {
         let folders: BTreeSet<&str> = self.own().map(|path| folder_of(path)).collect();
         for folder in folders {
@@ -247,7 +272,8 @@ impl CleanPlan {
     }
 }
 
-/// Errors about outputs whose paths are equal or differ only in case.
+/// Errors about outputs among `paths` whose paths are equal or differ only in case, one for each path after the first
+/// of such a group.
 pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Vec<Diagnostic> {
     // Fast path: all hashes differ.
     let mut hashes: IndexSet<u64, FxBuildHasher> = IndexSet::default();
@@ -266,7 +292,7 @@ pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Ve
     refusals
 }
 
-/// Hash of a path without regard to case: equal for `A.h` and `a.h`.
+/// Hash of `path` without regard to case: equal for `A.h` and `a.h`.
 fn caseless(path: &str) -> u64 {
     let mut hasher = FxHasher::default();
     if path.is_ascii() {
@@ -277,12 +303,12 @@ fn caseless(path: &str) -> u64 {
     hasher.finish()
 }
 
-/// Folder of a path with `/` as separator, empty for a single name.
+/// Folder of `path`, which has `/` as separator: `c/x` for `c/x/a.h`, and empty for a single name.
 fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Last component of a path with `/` as separator.
+/// Last component of `path`, which has `/` as separator: `a.h` for `c/x/a.h`.
 fn name_of(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }

@@ -42,13 +42,21 @@ impl OutputDir {
     }
 
     /// Opens the folder at `path` relative to the output folder; `None` if the folder does not exist. The inner error
-    /// is the reason why the folder must not be opened, the outer error a system error.
+    /// is the reason why the folder must not be opened: a component of its path is a file, or a link to a place that is
+    /// not below the base.
+    ///
+    /// # Errors
+    /// [`CommandError::Machine`] if a system call fails.
     pub(super) fn open(&self, path: &str) -> Result<FolderResult, CommandError> {
         self.walk(path, MissingFolder::Stop, &mut Vec::new()).map_err(PathError::fault)
     }
 
     /// Opens the folder at `path` relative to the output folder. Creates each missing folder of that path, and adds its
-    /// path to `made`.
+    /// absolute path to `made`.
+    ///
+    /// # Errors
+    /// [`CommandError::Input`] if a component of the path is a file, or a link to a place that is not below the base.
+    /// [`CommandError::Machine`] if a system call fails.
     pub(super) fn make(
         &self,
         path: &str,
@@ -64,8 +72,12 @@ impl OutputDir {
         }
     }
 
-    /// Opens the folder at `path` as [`Self::make`] does. `None` if there is no permission to create it, or if a
-    /// component of the path is a file or a link out of the base folder.
+    /// Opens the folder at `path` relative to the output folder, and creates it if it is missing, as [`Self::make`]
+    /// does. `None` if there is no permission to create it, or if a component of the path is a file or a link out of
+    /// the base folder.
+    ///
+    /// # Errors
+    /// [`CommandError::Machine`] if a system call fails for another reason than permissions.
     pub(super) fn make_if_allowed(&self, path: &str) -> Result<Option<OwnedFd>, CommandError> {
         match self.walk(path, MissingFolder::Make, &mut Vec::new()) {
             Ok(opened) => Ok(opened.ok().flatten()),
@@ -119,7 +131,7 @@ impl PathError {
         Self { verb, path: path.to_owned(), error }
     }
 
-    /// True if the system denied the permission to write.
+    /// True if the system denied the operation, because permissions are missing or the file system is read-only.
     fn is_denial(&self) -> bool {
         let kind = self.error.kind();
         matches!(kind, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
@@ -151,9 +163,10 @@ impl FolderWalk<'_> {
         self.folder.as_ref().unwrap_or(&self.base).as_fd()
     }
 
-    /// Enters the subfolder `part` of the current folder. If it does not exist, `missing` says whether to create it, or
-    /// to return false. The path of a created folder is added to `made`. The inner error is the reason why the
-    /// subfolder must not be entered.
+    /// Enters the subfolder `part` of the current folder, and returns true. If it does not exist, `missing` says
+    /// whether to create it first, or to return false. The path of a created folder is added to `made`. The inner error
+    /// is the reason why the subfolder must not be entered: it is a file, or a link to a place that is not below the
+    /// base.
     fn enter(
         &mut self,
         part: &str,
@@ -180,8 +193,9 @@ impl FolderWalk<'_> {
         Ok(Ok(true))
     }
 
-    /// Follows the link `part` to a folder below the base. Each component of the real path is opened separately. The
-    /// inner error is the reason why `part` must not be followed: it is a file, or a link to another place.
+    /// Follows the link `part` in the current folder to a folder below the base, and returns true. Each component of
+    /// the real path is opened separately. The inner error is the reason why `part` must not be followed: it is a file,
+    /// or a link to another place.
     fn follow(&mut self, part: &str) -> Result<Result<bool, Box<Diagnostic>>, PathError> {
         let stat = statat(self.here(), part, AtFlags::SYMLINK_NOFOLLOW);
         let kind = stat.map(|stat| FileType::from_raw_mode(stat.st_mode));

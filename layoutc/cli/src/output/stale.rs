@@ -38,7 +38,10 @@ pub(crate) struct OutputListing {
     pub(crate) folders: Vec<(String, Option<FileStat>)>,
 }
 
-/// Lists all files below `root` in the part `sweep` of the output folder.
+/// Lists all files in the part `sweep` of the output folder at `root`.
+///
+/// # Errors
+/// [`CommandError::Machine`] if a folder cannot be read.
 pub(super) fn list(root: &Path, sweep: &SweepScope) -> Result<OutputListing, CommandError> {
     let (mut listing, now) = (OutputListing::default(), Timestamp::take());
     for folder in swept(sweep) {
@@ -49,9 +52,9 @@ pub(super) fn list(root: &Path, sweep: &SweepScope) -> Result<OutputListing, Com
     Ok(listing)
 }
 
-/// True if the set of files in the folders to sweep is unchanged since a build. `folders` are the swept folders with
-/// their metadata in the log. They must include all folders to sweep, and none may have changed since. False if
-/// `folders` is empty.
+/// True if the set of files in the part `sweep` of the output folder at `root` is unchanged since a build. `folders`
+/// are the folders that this build swept, with their metadata in the log. They must include all folders of `sweep`, and
+/// none may have changed since. False if `folders` is empty.
 pub(super) fn is_settled(root: &Path, sweep: &SweepScope, folders: &[(&str, FileStat)]) -> bool {
     let is_among = |start: &String| folders.iter().any(|(folder, _)| folder == start);
     let stands = |(folder, stat): &(&str, FileStat)| {
@@ -61,14 +64,18 @@ pub(super) fn is_settled(root: &Path, sweep: &SweepScope, folders: &[(&str, File
     !folders.is_empty() && swept(sweep).iter().all(is_among) && folders.iter().all(stands)
 }
 
-/// True if the file at `path` is in the part `sweep` of the output folder.
+/// True if the file at `path`, relative to the output folder, is in the part `sweep` of that folder.
 pub(super) fn is_swept(sweep: &SweepScope, path: &str) -> bool {
     let is_in = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     swept(sweep).iter().any(|folder| folder.is_empty() || is_in(folder))
 }
 
-/// Pairs of path and origin for the files at `paths`, relative to `root`, which are no longer generated. A missing file
-/// counts as foreign. So does an unreadable file, unless `facts` contains it as an output.
+/// Pairs of path and origin for the files at `paths`, relative to `root`, which are no longer generated. A missing or
+/// special file and one larger than [`LARGEST`] count as foreign, and so does an unreadable file that `facts` does not
+/// contain as an output.
+///
+/// # Errors
+/// [`CommandError::Machine`] if an output in `facts` cannot be read.
 pub(super) fn classify_stale(
     root: &Path,
     paths: Vec<String>,
@@ -83,7 +90,8 @@ pub(super) fn classify_stale(
     paths.into_iter().map(with_kind).collect()
 }
 
-/// Paths of the folders to sweep, relative to the output folder, which itself is the empty path.
+/// Paths of the folders in the part `sweep` of the output folder, relative to that folder, which itself is the empty
+/// path. Folders below them are not listed.
 fn swept(sweep: &SweepScope) -> Vec<String> {
     match sweep {
         SweepScope::Nothing => Vec::new(),
@@ -125,8 +133,8 @@ fn ownership(file: &Path, path: &str, facts: &BuildFacts<'_>) -> io::Result<Stal
 }
 
 impl OutputListing {
-    /// Adds all files in the folder `start` of `root` and below. Follows no links, and skips hidden and
-    /// non-Unicode names.
+    /// Adds all files in and below the folder `start`, a path relative to `root`, and the folders that were visited.
+    /// `now` is a time before the visit. Follows no links, and skips hidden and non-Unicode names.
     fn add(&mut self, root: &Path, start: String, now: Timestamp) -> Result<(), CommandError> {
         let mut folders = vec![start];
         while let Some(below) = folders.pop() {

@@ -31,13 +31,17 @@ pub(crate) struct StateFolder {
 impl StateFolder {
     /// State folder in the folder `base`. A state folder that must not be opened, such as a link out of `base`, counts
     /// as missing.
+    ///
+    /// # Errors
+    /// [`CommandError::Machine`] if it cannot be opened.
     pub(crate) fn find(base: &Path) -> Result<Self, CommandError> {
         let home = OutputDir::new(base, FOLDER);
         let dir = home.open("")?.ok().flatten();
         Ok(Self { home, dir, is_wanted: true })
     }
 
-    /// Absent state folder, for builds that store and lock nothing.
+    /// State folder that stays absent, for builds that store and lock nothing. `base` is the folder that would contain
+    /// it.
     pub(crate) fn none(base: &Path) -> Self {
         Self { home: OutputDir::new(base, FOLDER), dir: None, is_wanted: false }
     }
@@ -51,15 +55,18 @@ impl StateFolder {
         self.dir.as_ref()
     }
 
-    /// True if temporary files remain, as after a build that was killed while it wrote.
+    /// True if the folder of temporary files exists, as after a build that was killed while it wrote.
     pub(crate) fn is_littered(&self) -> bool {
         let stands = |dir| statat(dir, TEMPORARY, AtFlags::SYMLINK_NOFOLLOW).is_ok();
         self.dir.as_ref().is_some_and(stands)
     }
 
     /// Creates and locks the state folder, and removes temporary files of a killed build. If another build holds the
-    /// lock, calls `wait` with a description of that build. Then waits for the lock, unless `wait` returns an error. No
-    /// lock is taken if there is no state folder, or no permission to create it.
+    /// lock, calls `wait` with a description of that build; then waits for the lock, unless `wait` returns an error.
+    /// The returned lock is not held if this build stores no state, or if the folder must not or cannot be created.
+    ///
+    /// # Errors
+    /// [`CommandError::Machine`] if a system call fails, and any error of `wait`.
     pub(crate) fn lock(
         &mut self,
         mut wait: impl FnMut(&str) -> Result<(), CommandError>,
@@ -88,7 +95,8 @@ impl StateFolder {
         }
     }
 
-    /// Removes layoutc's files in the state folder, and the folder itself if nothing else is in it.
+    /// Removes the files of layoutc in the state folder, and the folder itself if nothing else is in it. The lock of
+    /// the folder must be held. Failures are ignored.
     pub(crate) fn remove(&self, _lock: &StateLock) {
         let Some(dir) = &self.dir else { return };
         sweep(dir, &self.path());

@@ -56,8 +56,8 @@ impl Drop for TemporaryFiles<'_> {
     }
 }
 
-/// Removes the temporary files in the state folder, including those of killed builds. The lock of the state folder must
-/// be held.
+/// Removes the temporary files in the state folder, including those of killed builds. `state` is the handle of the
+/// state folder, and `folder` its path. The lock of the state folder must be held. Failures are ignored.
 pub(super) fn sweep(state: &OwnedFd, folder: &Path) {
     for entry in fs::read_dir(folder.join(TEMPORARY)).into_iter().flatten().flatten() {
         drop(fs::remove_file(entry.path()));
@@ -65,8 +65,8 @@ pub(super) fn sweep(state: &OwnedFd, folder: &Path) {
     let _ = unlinkat(state, TEMPORARY, AtFlags::REMOVEDIR);
 }
 
-/// Removes temporary files in `folder`, a folder of outputs. The lock of the state folder must be held, as another
-/// build may use the files.
+/// Removes the temporary files in the folder at the path `folder`, a folder of outputs. The lock of the state folder
+/// must be held, as another build may use the files. Failures are ignored.
 pub(super) fn sweep_targets_folder(folder: &Path) {
     let (head, tail) = TEMPORARY_AFFIXES;
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -82,7 +82,7 @@ fn device(folder: &OwnedFd) -> Option<u64> {
     fstat(folder).ok().map(|stat| stat.st_dev)
 }
 
-/// Output whose text is in a temporary file that is not yet renamed to the path of the output.
+/// Output whose text is written to a temporary file first, which is then renamed to the path of the output.
 struct PendingWrite<'a> {
     path: &'a str,
     new: NewOutput<'a>,
@@ -92,9 +92,13 @@ struct PendingWrite<'a> {
     is_apart: bool,
 }
 
-/// Writes every text to its path in the output folder. Returns the fingerprints of the files in the order of the paths.
-/// If `lock` is held, temporary files of killed builds are removed from a folder of outputs before new ones are written
-/// there.
+/// Writes each of the outputs `texts` to its path in the output folder `home`: either all of them, or, on an error
+/// before the first rename, none. Returns the fingerprints of the files in the order of the paths. If `lock` is held,
+/// temporary files of killed builds are removed from a folder of outputs before new ones are written there.
+///
+/// # Errors
+/// [`CommandError::Input`] if a path is blocked, as by a file that was created meanwhile. [`CommandError::Interrupted`]
+/// after an interrupt. [`CommandError::Machine`] if a system call fails.
 pub(super) fn all(
     home: &OutputDir,
     state: &StateFolder,
@@ -140,8 +144,9 @@ pub(super) fn all(
     Ok(known)
 }
 
-/// Results of `action` for the pending writes, in order, up to the first error. The first argument of `action` is the
-/// handle of the folder of the output, which is created if missing. `made` receives the paths of the created folders.
+/// Results of `action` for `writes`, the pending writes, in order, up to the first error. The first argument of
+/// `action` is the handle of the folder of the output, which is created in the output folder `home` if missing. `made`
+/// receives the paths of the created folders.
 fn in_folders<T>(
     home: &OutputDir,
     writes: &[PendingWrite<'_>],
@@ -199,9 +204,12 @@ fn write_temporary(
     written.map_err(|error| CommandError::io("write", &home.path().join(write.path), &error))
 }
 
-/// Renames the temporary file of a pending write to the path of its output. `folder` is the folder of the output, and
-/// `temporary` the folder of temporary files in the state folder, if it exists. Returns an error if a file was created
-/// at the path of an output that had none.
+/// Renames the temporary file of the pending write `write` to the path of its output. `folder` is the handle of the
+/// folder of the output, and `temporary` that of the folder of temporary files in the state folder, if it exists.
+///
+/// # Errors
+/// [`CommandError::Input`] if a file was created at the path of an output that had none. [`CommandError::Machine`] if a
+/// system call fails.
 fn rename_into_place(
     home: &OutputDir,
     temporary: Option<&OwnedFd>,
@@ -237,9 +245,9 @@ fn rename_into_place(
     }
 }
 
-/// Renames the file `name` in the folder `from` to `to` in `folder`. `is_first` is true if there was no file `to`; the
-/// rename then fails if there is one now, as far as the file system supports that. Otherwise the two files are
-/// exchanged, if possible. The old file is removed later, because freeing its blocks may take milliseconds.
+/// Renames the file `name` in the folder `from` to `to` in `folder`. If `is_first` is true, there was no file `to`, and
+/// the rename fails if there is one, as far as the file system supports that. Otherwise the two files are exchanged, if
+/// possible. The old file is removed later, because freeing its blocks may take milliseconds.
 fn rename(
     from: &OwnedFd,
     name: &str,
@@ -268,8 +276,8 @@ fn is_folder(folder: &OwnedFd, name: &str) -> bool {
     stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
 }
 
-/// Creates the file `name` in `folder` with a text. A link of that name is not followed. A file of that name, left by a
-/// killed build, is removed first.
+/// Creates the file `name` with the content `text` in `folder`. A link of that name is not followed. A file of that
+/// name, left by a killed build, is removed first.
 fn write_new(folder: &OwnedFd, name: &str, text: &str) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = || retry_on_intr(|| openat(folder, name, flags, Mode::from_raw_mode(0o666)));
@@ -284,7 +292,11 @@ fn write_new(folder: &OwnedFd, name: &str, text: &str) -> io::Result<()> {
     File::from(opened).write_all(text.as_bytes())
 }
 
-/// Removes the file at `path` in the output folder, and folders that become empty.
+/// Removes the file at `path` in the output folder `home`, and the folders that become empty, except the output folder.
+/// A missing file is no error.
+///
+/// # Errors
+/// [`CommandError::Machine`] if the file cannot be removed.
 pub(super) fn remove(home: &OutputDir, path: &str) -> Result<(), CommandError> {
     let file = home.path().join(path);
     let Ok(Some(folder)) = home.open(folder_of(path))? else { return Ok(()) };
@@ -303,8 +315,12 @@ pub(super) fn remove(home: &OutputDir, path: &str) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Replaces the text of the file at `path`, which must not be a link, by a rename. Returns `Unchanged` without writing
-/// if the file has this text already, else `Written`.
+/// Replaces the content of the file at `path` by `text`, by a rename of a temporary file in the same folder; creates
+/// the file if it is missing. Returns `Unchanged` without writing if the file has this text already, else `Written`.
+///
+/// # Errors
+/// [`CommandError::Input`] if the path is a link to another text. [`CommandError::Machine`] if the file cannot be
+/// written.
 pub(crate) fn replace(path: &Path, text: &str) -> Result<OutputStatus, CommandError> {
     if fs::read(path).is_ok_and(|found| found == text.as_bytes()) {
         return Ok(OutputStatus::Unchanged);
@@ -321,8 +337,11 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<OutputStatus, CommandEr
     Ok(OutputStatus::Written)
 }
 
-/// Replaces a sealed file as [`replace`] does. A file that was edited or has no seal is kept, and is an error. It is
-/// replaced nevertheless if `strictness` allows overwriting, or if a power failure has damaged it.
+/// Replaces the content of the sealed file at `path` by `text` as [`replace`] does, unless a user may have changed it.
+/// It is replaced in any case if `strictness` allows overwriting, or if a power failure has damaged it.
+///
+/// # Errors
+/// [`CommandError::Input`] if the file was edited or has no seal, so that it is kept. Any error of [`replace`].
 pub(crate) fn replace_own(
     path: &Path,
     text: &str,

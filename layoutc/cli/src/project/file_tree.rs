@@ -38,12 +38,18 @@ impl FileTree {
 /// All files in and below `folder`; hidden ones are omitted. Linked folders are entered too, each real folder once.
 /// They come after the folders that are not links, so that loops end and no link hides its target. A missing folder has
 /// no files.
+///
+/// # Errors
+/// [`CommandError::Machine`] if a folder cannot be read.
 pub(crate) fn below(folder: &Path) -> Result<FileTree, CommandError> {
     walk(folder, &|_| true)
 }
 
-/// All files in and below `folder`, as [`below`] finds them. If `root` is given, links that lead outside of it are
-/// omitted.
+/// All files in and below `folder`, as [`below`] finds them. If `root` is given, links that lead outside of the folder
+/// `root` are not followed.
+///
+/// # Errors
+/// [`CommandError::Machine`] if a folder cannot be read, or `root` does not exist.
 pub(crate) fn within(folder: &Path, root: Option<&Path>) -> Result<FileTree, CommandError> {
     let Some(root) = root else { return below(folder) };
     let root = fs::canonicalize(root).map_err(|error| CommandError::io("find", root, &error))?;
@@ -83,8 +89,9 @@ struct FolderEntries {
     dangling: Vec<PathBuf>,
 }
 
-/// Entries of a folder; hidden ones are omitted. Empty if the folder does not exist, or if its real path is in `seen`;
-/// otherwise `seen` receives that path. `follows` returns true for the path of a link whose target is included.
+/// Entries of the folder at `folder`; hidden ones are omitted. Empty if the folder does not exist, or if its real path
+/// is in `seen`; otherwise that path is added to `seen`. `follows` returns true for the path of a link whose target is
+/// included.
 fn enter(
     folder: &Path,
     follows: &dyn Fn(&Path) -> bool,
@@ -124,8 +131,8 @@ fn enter(
     Ok(entered)
 }
 
-/// Entries of a folder with their types. Retries after a signal, and skips entries that another process
-/// removed meanwhile.
+/// Entries of the folder at `folder` with their types; none if the folder does not exist. Retries after a signal, and
+/// skips entries that another process removed meanwhile.
 pub(crate) fn entries(
     folder: &Path,
 ) -> io::Result<impl Iterator<Item = io::Result<(DirEntry, FileType)>>> {

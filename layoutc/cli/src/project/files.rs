@@ -25,14 +25,15 @@ const LARGEST: u64 = 64 << 20;
 /// Error message for a missing file.
 pub(crate) const MISSING: &str = "no such file";
 
-/// Loader of manifests by their paths relative to the root of the project.
+/// Loader of manifests by their paths relative to the root of the project. It keeps every text and every error.
 #[derive(Debug)]
 pub(crate) struct ProjectFiles {
     root: PathBuf,
     done: Mutex<FileCache>,
 }
 
-/// Files that were read so far, and the first error of the system.
+/// Files that were loaded so far by path, each with its text or the reason why it was not read, and the first error of
+/// the system.
 #[derive(Debug, Default)]
 struct FileCache {
     found: BTreeMap<String, Result<FileText, String>>,
@@ -62,10 +63,11 @@ impl ProjectFiles {
         reads.files.extend(found);
     }
 
-    /// Texts of the files that were read, by path relative to the root.
+    /// Texts of the files that were read, by path relative to the root of the project.
     ///
     /// # Errors
-    /// A system error prevented the read of an existing file; the compiler's result is then meaningless.
+    /// [`CommandError::Machine`] if a system error prevented the read of an existing file; the result of the compiler
+    /// is then meaningless.
     pub(crate) fn into_texts(self) -> Result<BTreeMap<String, FileText>, CommandError> {
         let done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let texts = done.found.into_iter().filter_map(|(path, text)| Some((path, text.ok()?)));
@@ -101,7 +103,7 @@ impl SourceLoader for ProjectFiles {
 /// Reason why the text of a file was not read.
 #[derive(Debug)]
 pub(crate) enum FileReadError {
-    /// File that is missing, not UTF-8, too large or not a regular file.
+    /// File that is missing, not UTF-8, too large or not a regular file, or whose path is too long or a loop of links.
     Refused(LoadError),
     /// Error of the system in reading the file.
     Machine(io::Error),
@@ -130,7 +132,11 @@ impl From<io::Error> for FileReadError {
     }
 }
 
-/// Reads the text of a regular file.
+/// Reads the text of the regular file at `path`.
+///
+/// # Errors
+/// [`FileReadError::Refused`] if the file is missing, not a regular file, larger than [`LARGEST`], or not UTF-8, or if
+/// its path is invalid. [`FileReadError::Machine`] for any other error of the system.
 pub(crate) fn read(path: &Path) -> Result<FileText, FileReadError> {
     let OpenFile { mut file, bytes, stat } = open(path, LARGEST)?;
     let mut text = Vec::with_capacity(usize::try_from(bytes).unwrap_or(0));
@@ -142,19 +148,21 @@ pub(crate) fn read(path: &Path) -> Result<FileText, FileReadError> {
     Ok(FileText { text: Arc::from(text), known })
 }
 
-/// Fingerprint of the file at `path`. If its metadata equals that of `known`, the file is not read, and the result is
-/// `known`. The error is the reason why the file cannot be read.
+/// Fingerprint of the file at `path`. If its metadata equals that of `known`, an earlier fingerprint, the file is not
+/// read, and the result is `known`. The error is the reason why the file cannot be read, or is not a regular file, or
+/// is larger than [`LARGEST`], as text.
 pub(crate) fn hash_if_changed(path: &Path, known: Option<&Fingerprint>) -> FileState {
     hash_if_changed_up_to(LARGEST, path, known)
 }
 
-/// Handle of a folder. `statat` of a file by this handle is faster than by its full path.
+/// Handle of the folder at `path`. `statat` of a file by this handle is faster than by its full path.
 pub(crate) fn open_folder(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?)
 }
 
-/// True if the file `name` in a folder has the metadata of `known`, so that its content counts as unchanged.
+/// True if the file at the path `name` relative to `folder` is a regular file with the metadata of `known`, so that its
+/// content counts as unchanged.
 pub(crate) fn is_unchanged(folder: &OwnedFd, name: &str, known: &Fingerprint) -> bool {
     let raw = statat(folder, name, AtFlags::empty());
     raw.is_ok_and(|raw| {
@@ -163,7 +171,8 @@ pub(crate) fn is_unchanged(folder: &OwnedFd, name: &str, known: &Fingerprint) ->
     })
 }
 
-/// Like [`hash_if_changed`], for files of at most `largest` bytes. The state of a larger file is an error.
+/// Fingerprint of the file at `path` as [`hash_if_changed`] computes it, except that the maximum size of the file is
+/// `largest` bytes.
 pub(crate) fn hash_if_changed_up_to(
     largest: u64,
     path: &Path,

@@ -14,12 +14,18 @@ use crate::paths::is_below;
 #[derive(Debug, Clone)]
 pub(crate) struct SourceGlobs {
     set: GlobSet,
-    /// Leading folder of each pattern that contains no wildcard, relative to the root; empty for the root itself.
+    /// One folder per pattern, in order: the components of the pattern before the first one with a wildcard, without
+    /// the last component; `layouts` for `layouts/**/*.kdl`. Relative to the root of the project; empty for the root
+    /// itself.
     pub(crate) folders: Vec<String>,
 }
 
 impl SourceGlobs {
-    /// Compiles the patterns, in which `*` matches within a folder and `**` across folders.
+    /// Compiles the patterns, which are relative to the root of the project. In them, `*` matches within a folder and
+    /// `**` across folders.
+    ///
+    /// # Errors
+    /// [`CommandError::Input`] if a pattern is invalid or leads out of the project.
     pub(crate) fn new(patterns: &[String]) -> Result<Self, CommandError> {
         let mut set = GlobSetBuilder::new();
         let mut folders = Vec::new();
@@ -35,7 +41,7 @@ impl SourceGlobs {
         Ok(Self { set, folders })
     }
 
-    /// True if a pattern matches a path relative to the root of the project.
+    /// True if a pattern matches `path`, which is relative to the root of the project.
     pub(crate) fn matches(&self, path: &Path) -> bool {
         self.set.is_match(path)
     }

@@ -45,7 +45,7 @@ pub(crate) struct Project {
     pub(crate) root: PathBuf,
     /// Configuration of the project, or the default one for a manifest outside of any project.
     pub(crate) config: Config,
-    /// Requested manifests: for the path relative to the root, the path for display.
+    /// Requested manifests: map from the path relative to the root to the path for display.
     pub(crate) manifests: BTreeMap<String, String>,
     /// True if `manifests` has all manifests of the project. Only then can stale outputs be detected.
     pub(crate) is_whole: bool,
@@ -74,9 +74,9 @@ impl Project {
 #[derive(Debug, Default)]
 struct ProjectSearch {
     roots: RootSearch,
-    /// Manifests by the root of their project: for the path relative to the root, the path for display.
+    /// Manifests by the root of their project: map from the path relative to the root to the path for display.
     manifests: BTreeMap<PathBuf, BTreeMap<String, String>>,
-    /// Configurations of the projects by root, `None` if invalid.
+    /// Configurations of the projects by root, `None` if invalid. Each was read once.
     configs: BTreeMap<PathBuf, Option<Config>>,
     /// Roots of the projects all of whose manifests were requested.
     whole: Vec<PathBuf>,
@@ -86,9 +86,16 @@ struct ProjectSearch {
     reads: ReadSet,
 }
 
-/// Projects of PATHS, each with its requested manifests. Adds the files that were read to `reads`. A project with an
+/// Projects of `given`, the PATHS on a command line, each with its requested manifests. Without PATHS, it is the
+/// project of the working directory or of a parent folder. Adds the files that were read to `reads`. A project with an
 /// invalid configuration is reported and omitted. If `--root` is given, `root` is its folder, and that is the only
 /// project.
+///
+/// # Errors
+/// [`CommandError::NoProject`] if there are no PATHS and no project. [`CommandError::Usage`] if a path does not exist,
+/// is outside of `root` or not Unicode, `root` is not a folder, or a folder outside of projects has no manifest.
+/// [`CommandError::Input`] if no manifest matches the patterns of a project, or a pattern is invalid.
+/// [`CommandError::Machine`] if a file or folder cannot be read.
 pub(crate) fn discover(
     given: &[PathBuf],
     root: Option<&Path>,
@@ -106,8 +113,11 @@ pub(crate) fn discover(
     }
 }
 
-/// Projects of PATHS, including those without a manifest. A project with an invalid configuration is reported and
-/// omitted.
+/// Projects of `given`, the PATHS on a command line, including those without a manifest. A project with an invalid
+/// configuration is reported and omitted.
+///
+/// # Errors
+/// The errors of [`discover`], except those about a lack of manifests.
 pub(crate) fn homes(given: &[PathBuf], report: &mut Report) -> Result<Vec<Project>, CommandError> {
     let mut found = ProjectSearch::default();
     found.gather(given, report)?;
@@ -164,8 +174,8 @@ impl ProjectSearch {
         Ok(())
     }
 
-    /// Adds the manifests below a folder. If the folder is in a project, they are those of that project. Otherwise they
-    /// are those of the projects in the folder, and those outside of any project.
+    /// Adds the manifests below the folder at the path `given`. If the folder is in a project, they are those of that
+    /// project. Otherwise they are those of the projects in the folder, and every `*.kdl` outside of these.
     fn folder(&mut self, given: &Path, report: &mut Report) -> Result<(), CommandError> {
         let folder = self.roots.folder(given)?;
         let shown = paths::start(given);
@@ -289,8 +299,8 @@ impl ProjectSearch {
         Ok(())
     }
 
-    /// Reads the configuration of the project at `root` on the first call for that root. Returns false if the
-    /// configuration is invalid.
+    /// Reads the configuration of the project at `root` on the first call for that root. Errors in it are added to
+    /// `report`. Returns false if the configuration is invalid.
     fn config(&mut self, root: &Path, report: &mut Report) -> Result<bool, CommandError> {
         if let Some(config) = self.configs.get(root) {
             return Ok(config.is_some());
@@ -310,6 +320,9 @@ impl ProjectSearch {
 
     /// Configuration of the project at `root`; `None` if it is invalid, which is reported. It is the default
     /// configuration if the root is given by `--root` and has no configuration file.
+    ///
+    /// # Errors
+    /// [`CommandError::Machine`] if the file cannot be read.
     fn read_config(
         &mut self,
         root: &Path,

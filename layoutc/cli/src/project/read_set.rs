@@ -21,9 +21,9 @@ pub(crate) type FileStates = IndexMap<PathBuf, FileState, FxBuildHasher>;
 /// Files that a command has read, and the folders and patterns by which it would have read new files.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ReadSet {
-    /// States of the files that the command read, or failed to read.
+    /// States of the files that the command read, or failed to read, by absolute path.
     pub(crate) files: FileStates,
-    /// Paths of the requested manifests.
+    /// Absolute paths of the requested manifests.
     pub(crate) manifests: IndexSet<PathBuf, FxBuildHasher>,
     /// Patterns of the manifests of each project, by root.
     pub(crate) sources: BTreeMap<PathBuf, SourceGlobs>,
@@ -32,7 +32,8 @@ pub(crate) struct ReadSet {
     pub(crate) loose: BTreeSet<PathBuf>,
     /// Template folders, each with the folder out of which no link may lead; `None` if links may lead anywhere.
     pub(crate) templates: BTreeMap<PathBuf, Option<PathBuf>>,
-    /// Links to folders, and links to missing files, that were found in the searched folders.
+    /// Absolute paths of the links to folders, and of the links to missing files, that were found in the searched
+    /// folders.
     pub(crate) links: BTreeSet<PathBuf>,
     /// Output folders, from which no input is read.
     pub(crate) written: BTreeSet<PathBuf>,
@@ -46,15 +47,15 @@ impl ReadSet {
         Self { is_brief: true, ..Self::default() }
     }
 
-    /// Current state of the file at `path`. The file is read only if its metadata differs from that of its recorded
-    /// state.
+    /// Current state of the file at the absolute path `path`. The file is read only if its metadata differs from that
+    /// of its recorded state, or if none is recorded.
     pub(crate) fn current_state(&self, path: &Path) -> FileState {
         let known = self.files.get(path).and_then(|seen| seen.as_ref().ok());
         files::hash_if_changed(path, known)
     }
 
-    /// Records the current state of the file at `path`. The file is read only if its metadata differs from that of its
-    /// state in `before`.
+    /// Records the current state of the file at the absolute path `path`. The file is read only if its metadata differs
+    /// from that of its state in `before`, or if it has none there.
     pub(crate) fn record_state(&mut self, path: &Path, before: &ReadSet) {
         self.files.insert(path.to_owned(), before.current_state(path));
     }

@@ -25,7 +25,8 @@ impl RootSearch {
     /// `layoutc.toml`.
     ///
     /// # Errors
-    /// The value is not the path of a folder.
+    /// [`CommandError::Usage`] if the value is not the path of a folder. [`CommandError::Machine`] if the working
+    /// directory is unknown.
     pub(super) fn new(given: Option<&Path>) -> Result<Self, CommandError> {
         let Some(given) = given else { return Ok(Self::Nearest) };
         if !given.is_dir() {
@@ -41,7 +42,10 @@ impl RootSearch {
         matches!(self, Self::Given(_))
     }
 
-    /// Absolute path of a folder. Links are resolved, except for a root given by `--root`.
+    /// Absolute path of the folder at `given`. Links are resolved, unless the root is given by `--root`.
+    ///
+    /// # Errors
+    /// [`CommandError::Machine`] if the path cannot be resolved.
     pub(super) fn folder(&self, given: &Path) -> Result<PathBuf, CommandError> {
         match self {
             Self::Nearest => canonical(given),
@@ -49,7 +53,11 @@ impl RootSearch {
         }
     }
 
-    /// Root of the project for a command without PATHS that runs in the folder `here`; `None` outside of any project.
+    /// Root of the project for a command without PATHS that runs in the folder `here`: the nearest folder at or above
+    /// `here` with a `layoutc.toml`, or the folder of `--root`. `None` outside of any project.
+    ///
+    /// # Errors
+    /// [`CommandError::Machine`] if a configuration file cannot be examined.
     pub(super) fn around(&self, here: &Path) -> Result<Option<PathBuf>, CommandError> {
         match self {
             Self::Nearest => nearest(here),
@@ -57,10 +65,11 @@ impl RootSearch {
         }
     }
 
-    /// Root of the project that contains `path`, `None` if there is none.
+    /// Root of the project that contains the absolute path `path`, `None` if there is none.
     ///
     /// # Errors
-    /// The path is not below the folder of `--root`.
+    /// [`CommandError::Usage`] if the path is not below the folder of `--root`. [`CommandError::Machine`] if a
+    /// configuration file cannot be examined.
     pub(super) fn of(&self, path: &Path) -> Result<Option<PathBuf>, CommandError> {
         match self {
             Self::Nearest => nearest(path),
@@ -73,12 +82,17 @@ impl RootSearch {
     }
 }
 
-/// Root of the project that contains `path`, `None` if there is none or it cannot be determined.
+/// Root of the project that contains `path`: the nearest folder at or above it with a `layoutc.toml`. `None` if there
+/// is none, if `path` does not exist, or if a configuration file cannot be examined.
 pub(crate) fn root_at(path: &Path) -> Option<PathBuf> {
     nearest(&canonical(path).ok()?).ok()?
 }
 
-/// Path of the nearest folder at or above `path` with a `layoutc.toml`, `None` if there is none.
+/// Path of the nearest folder at or above `path` that contains a file `layoutc.toml`, `None` if there is none. Folders
+/// without permission are passed over.
+///
+/// # Errors
+/// [`CommandError::Machine`] if a configuration file cannot be examined for any other reason.
 fn nearest(path: &Path) -> Result<Option<PathBuf>, CommandError> {
     use ErrorKind::{NotADirectory, NotFound, PermissionDenied};
     for folder in path.ancestors() {

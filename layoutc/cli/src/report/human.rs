@@ -38,8 +38,9 @@ impl ReportPalette {
     }
 }
 
-/// Renders a diagnostic as text without a trailing empty line. If a label lies in a block, the first line of the block,
-/// such as `tensor x {`, is shown once as context.
+/// Renders a diagnostic as text that ends with one line end. `lookup` returns the text of a file, or `None` if it is
+/// unknown; a label in an unknown file has no source line. `color` adds terminal escape sequences. If a label lies in a
+/// block, the first line of the block, such as `tensor x {`, is shown once as context.
 pub fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>, color: bool) -> String {
     let paint = ReportPalette::new(diagnostic.severity, color);
     let ReportPalette { severity, strong, reset, .. } = paint;
@@ -109,13 +110,13 @@ struct Gutter {
 }
 
 impl Gutter {
-    /// Writes the line with the location of a label.
+    /// Writes the line with the location of a label, such as `a.kdl:4:28`.
     fn head(self, out: &mut String, location: &str) {
         let ReportPalette { gutter, reset, .. } = self.paint;
         let _ = writeln!(out, "{:1$} {gutter}┌─{reset} {location}", "", self.width);
     }
 
-    /// Writes a source line with its number.
+    /// Writes the source line `text` with its number `line`.
     fn source(self, out: &mut String, line: usize, text: &str) {
         let ReportPalette { gutter, reset, .. } = self.paint;
         let width = self.width;
@@ -137,7 +138,7 @@ impl Gutter {
         }
     }
 
-    /// Writes the underline of a label, and its message.
+    /// Writes the line below a source line: the underline of `label` within `excerpt`, and the message of the label.
     fn underline(self, out: &mut String, excerpt: &Excerpt, label: &Label) {
         let ReportPalette { underline, gutter, reset, .. } = self.paint;
         let (mark, color) = if label.primary { ("^", underline) } else { ("-", gutter) };
@@ -154,7 +155,8 @@ impl Gutter {
         );
     }
 
-    /// Writes a note after `= ` and its kind `head`; further lines of `text` are aligned with the first.
+    /// Writes the note `text` after `= ` and `head`, which is `help: ` or empty. Further lines of `text` are aligned
+    /// with the first.
     fn note(self, out: &mut String, head: &str, text: &str) {
         let ReportPalette { gutter, strong, reset, .. } = self.paint;
         for (k, line) in text.lines().enumerate() {
@@ -211,8 +213,8 @@ impl Excerpt {
     }
 }
 
-/// Range `(from, to)` of the displayed cells of a long line, `to` exclusive: up to [`CONTEXT`] columns before cell
-/// `first`, where the span starts, and at most [`WIDTH`] columns in total.
+/// Range `(from, to)` of the displayed cells of a long line, `to` exclusive. It has up to [`CONTEXT`] columns before
+/// the cell at position `first`, where the span starts, and at most [`WIDTH`] columns in total.
 fn window(cells: &[TextCell], first: usize) -> (usize, usize) {
     let mut from = first;
     let mut room = CONTEXT;

@@ -6,7 +6,8 @@ use serde_json::{Map, Number, Value, json};
 use super::human::{SourceLookup, severity_word};
 use super::source_line::locate;
 
-/// Renders a diagnostic as one line of JSON, including the line end.
+/// Renders a diagnostic as one line of JSON, including the line end. `lookup` returns the text of a file, or `None` if
+/// it is unknown; a label in an unknown file has no line and column.
 pub(crate) fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>) -> String {
     let labels: Vec<Value> = diagnostic.labels.iter().map(|label| place(label, lookup)).collect();
     let witness: Vec<Value> = diagnostic.witness.iter().map(|index| integers(index)).collect();
@@ -28,7 +29,8 @@ pub(crate) fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>) -> Stri
     format!("{value}\n")
 }
 
-/// JSON object of a fix, with a label and its text edit; `None` if `lookup` does not know the text of the fixed file.
+/// JSON object of `fix`, with its title and its text edit. `None` if `lookup` does not know the text that the fix
+/// replaces.
 fn change(fix: &Fix, lookup: &SourceLookup<'_>) -> Option<Value> {
     let Fix { place, text } = fix;
     let source = lookup(&place.file)?;
@@ -58,7 +60,7 @@ fn place(label: &Label, lookup: &SourceLookup<'_>) -> Value {
     Value::Object(value)
 }
 
-/// Integers as a JSON array of numbers, or of strings beyond 64 bits.
+/// Integers as a JSON array. An integer beyond 64 bits is a string, any other one a number.
 pub(crate) fn integers(values: &[i128]) -> Value {
     Value::Array(values.iter().map(|value| integer(*value)).collect())
 }

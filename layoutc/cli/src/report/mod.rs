@@ -35,14 +35,14 @@ impl Report {
         self.diagnostics.extend(diagnostics);
     }
 
-    /// Adds diagnostics of a later stage, except those that are in the report already.
+    /// Adds `diagnostics` of a later stage, except those that are equal to one in the report.
     pub(crate) fn add_new(&mut self, diagnostics: Vec<Diagnostic>) {
         let is_new = |diagnostic: &Diagnostic| !self.diagnostics.contains(diagnostic);
         let new: Vec<Diagnostic> = diagnostics.into_iter().filter(is_new).collect();
         self.add(new);
     }
 
-    /// Adds the text of a file, under the name that locations use for it.
+    /// Adds the text of a file, under the name `file` by which labels of diagnostics refer to it.
     pub(crate) fn text(&mut self, file: String, text: Arc<str>) {
         self.texts.insert(file, text);
     }
@@ -57,7 +57,7 @@ impl Report {
         errors.map(|error| error.code)
     }
 
-    /// Number of diagnostics with this severity.
+    /// Number of diagnostics in the report with the severity `severity`.
     pub(crate) fn count(&self, severity: Severity) -> usize {
         self.diagnostics.iter().filter(|d| d.severity == severity).count()
     }
@@ -66,8 +66,8 @@ impl Report {
         self.texts.get(file).map(|text| DiagnosticSource::whole(text))
     }
 
-    /// Prints the report. As JSON, all diagnostics are printed. As text, at most [`CAP`] of each severity are printed,
-    /// then the counts of all.
+    /// Prints the report: as JSON to standard output, all diagnostics; as text to standard error, at most [`CAP`] of
+    /// each severity, then the counts of all.
     pub(crate) fn print(&self, console: &mut Console) {
         match console.format {
             ReportFormat::Json => {
@@ -123,7 +123,7 @@ impl Report {
     }
 }
 
-/// Line with the command that explains the first of `codes`; empty if there is none.
+/// Line that advises to run `layoutc explain` with the first of `codes`. Empty if `codes` is empty.
 pub(crate) fn more_information(codes: impl IntoIterator<Item = Code>) -> String {
     let mut codes = codes.into_iter();
     let Some(first) = codes.next() else { return String::new() };
@@ -131,7 +131,8 @@ pub(crate) fn more_information(codes: impl IntoIterator<Item = Code>) -> String 
     format!("for more information{about}, run `layoutc explain {}`\n", first.id())
 }
 
-/// Size as text in the largest unit that does not exceed it: `1.5 GiB`, `640 bytes`.
+/// Size of `bytes` bytes as text in the largest unit that does not exceed it, rounded down to tenths: `1.5 GiB`,
+/// `640 bytes`.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
     let unit = UNITS.iter().find(|(_, shift)| bytes >> shift > 0);
@@ -143,7 +144,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// Count with its noun in singular or plural: `1 error`, `2 errors`.
+/// `count` with the noun `word`, which gets an `s` unless the count is 1: `1 error`, `2 errors`.
 pub(crate) fn counted(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }

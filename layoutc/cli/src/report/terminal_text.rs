@@ -16,7 +16,7 @@ pub(crate) struct TextCell {
     pub(crate) width: usize,
 }
 
-/// Characters of a line as displayed, with tabs as spaces and unsafe characters escaped.
+/// Characters of `line` as displayed, with a tab as the spaces up to the next tab stop, and unsafe characters escaped.
 pub(crate) fn cells(line: &str) -> Vec<TextCell> {
     let mut column = 0;
     let mut cells = Vec::new();
@@ -37,7 +37,8 @@ pub(crate) fn cells(line: &str) -> Vec<TextCell> {
     cells
 }
 
-/// Text with escapes for characters that would move the cursor or reorder the line.
+/// `text` with escapes such as `\u{1b}` for characters that are unsafe to display on a terminal: control characters,
+/// including line ends, and invisible characters that reorder or join others.
 pub fn escape(text: &str) -> String {
     let mut escape = String::with_capacity(text.len());
     for c in text.chars() {

@@ -27,7 +27,8 @@ impl TracePalette {
     }
 }
 
-/// Trace of an index as text with one block per step; the last line gives the offset.
+/// Trace of an index as text with one block per step; the last line gives the offset. `is_colored` adds terminal escape
+/// sequences.
 pub(crate) fn text(trace: &IndexTrace, is_colored: bool) -> String {
     let paint = TracePalette::new(is_colored);
     let TracePalette { strong, faint, reset, .. } = paint;
@@ -57,8 +58,9 @@ pub(crate) fn text(trace: &IndexTrace, is_colored: bool) -> String {
 /// Maximum width of a row on one line, in columns.
 const WIDEST: usize = 100;
 
-/// Writes one row per axis to `out`, with columns for the name, the expression, the expression with numbers, the value
-/// and the extent. If a row is wider than [`WIDEST`], every row is split into several lines.
+/// Writes one row per axis to `out`, where `terms` has the values along each axis: columns for the name, the
+/// expression, the expression with numbers, the value and the extent. If a row is wider than [`WIDEST`], every row is
+/// split into several lines.
 fn block(out: &mut String, terms: &[TraceTerm], paint: TracePalette) {
     let TracePalette { name, strong, faint, reset } = paint;
     let rows: Vec<[String; 4]> = terms.iter().map(cells).collect();
@@ -89,8 +91,8 @@ fn block(out: &mut String, terms: &[TraceTerm], paint: TracePalette) {
     }
 }
 
-/// First four columns of a row: the name, the expression, the expression with numbers, the value. A column with the
-/// text of another one is empty.
+/// First four columns of the row of `term`: the name, the expression, the expression with numbers, the value. The
+/// second and the third are empty if they would repeat the text of another column.
 fn cells(term: &TraceTerm) -> [String; 4] {
     let value = term.value.to_string();
     let is_new = |text: &str| text != term.name && text != value;
@@ -100,7 +102,7 @@ fn cells(term: &TraceTerm) -> [String; 4] {
     [term.name.clone(), equal(&term.expr), numbers, value]
 }
 
-/// Trace of an index as one line of JSON.
+/// Trace of an index as one line of JSON, including the line end.
 pub(crate) fn json(trace: &IndexTrace) -> String {
     let terms = |terms: &[TraceTerm]| terms.iter().map(term).collect::<Vec<_>>();
     let step = |step: &TraceStep| json!({ "step": step.line, "axes": terms(&step.axes) });

@@ -22,7 +22,10 @@ impl ContentHash {
         Self(*blake3::hash(content).as_bytes())
     }
 
-    /// Hash of a file's content from the position of its cursor on.
+    /// Hash of the content of `file` from the position of its cursor to its end.
+    ///
+    /// # Errors
+    /// An error of the system in reading.
     pub(crate) fn of_file(file: File) -> io::Result<Self> {
         Ok(Self(*blake3::Hasher::new().update_reader(file)?.finalize().as_bytes()))
     }
@@ -77,8 +80,8 @@ impl<'a> EmitRecord<'a> {
 /// folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum BuildFact<'a> {
-    /// Boot id of the machine, by which a restart is detected. After an unclean restart, data that was written before
-    /// may be lost.
+    /// Boot id of the machine, by which a restart is detected. After an unclean restart, data that was written shortly
+    /// before may be lost.
     Boot(&'a str),
     /// Path and fingerprint of an input that was read.
     Input(&'a str, Fingerprint),
@@ -93,7 +96,7 @@ pub(crate) enum BuildFact<'a> {
     /// Path of an output that is about to be written, and the hash of its new text. If the build is killed, the file
     /// may have that text although the log has no fact `Output` about it.
     Coming(&'a str, ContentHash),
-    /// Folders that contained only outputs of layoutc, with their metadata.
+    /// Folders in the output folder that contained only outputs of layoutc, as pairs of path and metadata.
     Swept(#[serde(borrow)] Vec<(&'a str, FileStat)>),
 }
 
@@ -114,8 +117,8 @@ pub(crate) struct BuildFacts<'a> {
     found: NameMap<'a, Option<Fingerprint>>,
     /// Hashes of texts that a killed build may have written to outputs, by path.
     pub(crate) coming: BTreeMap<&'a str, ContentHash>,
-    /// Folders that contain no other files than known outputs, as long as they have this metadata. Empty after new
-    /// files were generated.
+    /// Pairs of path and metadata: folders that contain no other files than known outputs, as long as they have this
+    /// metadata. Empty after new files were generated.
     pub(crate) swept: Vec<(&'a str, FileStat)>,
     /// Results of the last checks, by path of the manifest.
     pub(crate) checked: NameMap<'a, CheckRecord<'a>>,
@@ -149,7 +152,7 @@ impl<'a> BuildFacts<'a> {
         }
     }
 
-    /// Updates the state by the next fact of the log.
+    /// Updates the state by `fact`, the next fact of the log.
     pub(crate) fn learn(&mut self, fact: BuildFact<'a>) {
         match fact {
             BuildFact::Boot(boot) => self.boot = boot,
@@ -207,8 +210,8 @@ impl<'a> BuildFacts<'a> {
         })
     }
 
-    /// Triples `(target, manifest, files)`, one for each unit, in the order of generation. `manifest` is the path of
-    /// the manifest, `files` are the generated files.
+    /// Triples `(target, manifest, entry)`, one for each unit, in the order of generation. `manifest` is the path of
+    /// the manifest, `entry` has the generated files.
     fn in_order(&self) -> Vec<(&'a str, &'a str, &EmitEntry<'a>)> {
         let of = self.emitted.iter();
         let mut all: Vec<_> =
@@ -217,8 +220,9 @@ impl<'a> BuildFacts<'a> {
         all
     }
 
-    /// Triples `(path, hash, fingerprint)`, one for each file of a unit. `hash` is that of the generated text.
-    /// `fingerprint` is the current one, `None` if the file is no longer an output.
+    /// Triples `(path, hash, fingerprint)`, one for each file of `unit`, a pair of target and path of the manifest.
+    /// `hash` is that of the generated text. `fingerprint` is the current one, `None` if the file is no longer an
+    /// output.
     pub(crate) fn files(
         &self,
         unit: (&str, &str),
@@ -245,8 +249,8 @@ impl<'a> BuildFacts<'a> {
         self.emitted.get(target)?.get(manifest).map(|learned| &learned.emitted)
     }
 
-    /// True if there are exactly `units` units (pairs of target and manifest), and no fact about an output after its
-    /// generation.
+    /// True if exactly `units` units (pairs of target and manifest) have generated files, and no fact about an output
+    /// was added after its generation.
     pub(crate) fn are_all(&self, units: usize) -> bool {
         self.found.is_empty() && self.emitted.values().map(IndexMap::len).sum::<usize>() == units
     }

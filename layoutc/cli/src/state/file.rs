@@ -13,14 +13,18 @@ pub(crate) type FileNames = [&'static str; 2];
 /// Durability of a write to a file of the state folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// Write that is synced to disk, for a fact about outputs: its loss would not be noticed.
+    /// Write that is synced to disk before the call returns. It is for facts about outputs, whose loss later builds
+    /// could not detect.
     Synced,
     /// Write that is not synced, because its loss only causes more work in later builds.
     Hint,
 }
 
-/// Content and metadata of the file `name` in the state folder `dir`, `None` if the file is missing, inaccessible or
-/// not a regular file.
+/// Content and metadata of the file with the first of the two names in the state folder `dir`. `None` if the file is
+/// missing, inaccessible or not a regular file.
+///
+/// # Errors
+/// Any other error of the system.
 pub(super) fn read(dir: &OwnedFd, [name, _]: FileNames) -> io::Result<Option<(Vec<u8>, Metadata)>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let mut file = match retry_on_intr(|| openat(dir, name, flags, Mode::empty())) {
@@ -39,8 +43,8 @@ pub(super) fn read(dir: &OwnedFd, [name, _]: FileNames) -> io::Result<Option<(Ve
     Ok(Some((bytes, metadata)))
 }
 
-/// Writes `bytes` after the first `valid_bytes` bytes of a file, and drops its former content from there on. On an
-/// error, the file is cut to its first `valid_bytes` bytes.
+/// Writes `bytes` after the first `valid_bytes` bytes of the file with the first of the two names in the state folder
+/// `dir`, and drops its former content from there on. On an error, the file is cut to its first `valid_bytes` bytes.
 pub(super) fn append(
     dir: &OwnedFd,
     [name, _]: FileNames,
@@ -62,7 +66,8 @@ pub(super) fn append(
     written
 }
 
-/// Replaces the content of a file by renaming a new file to it. On an error, the file has its former content.
+/// Replaces the content of the file with the first of the two names in the state folder `dir` by `bytes`: writes a file
+/// with the second name, then renames it. On an error, the file has its former content.
 pub(super) fn replace(
     dir: &OwnedFd,
     [name, new]: FileNames,
@@ -77,7 +82,8 @@ pub(super) fn replace(
     written
 }
 
-/// Creates a file with this content, or overwrites one that a killed build left behind.
+/// Creates the file `name` in the folder `dir` with the content `bytes`, or overwrites one that a killed build left
+/// behind.
 fn write_new(dir: &OwnedFd, name: &str, bytes: &[u8], durability: Durability) -> io::Result<()> {
     let flags =
         OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;

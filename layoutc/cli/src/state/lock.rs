@@ -25,7 +25,8 @@ impl StateLock {
         Self { file: None }
     }
 
-    /// True if the folder was locked, so that no other build can be running in it.
+    /// True if this lock has an open lock file: the folder is locked, so that no other build runs in it, or its file
+    /// system does not support locks.
     pub(crate) fn is_held(&self) -> bool {
         self.file.is_some()
     }
@@ -35,7 +36,7 @@ impl StateLock {
 /// with a description of that build, then waits for its end. `None` if the folder was removed meanwhile.
 ///
 /// # Errors
-/// System errors, and errors that `wait` returns.
+/// [`CommandError::Machine`] if the lock file cannot be opened, and any error of `wait`.
 pub(crate) fn lock(
     folder: &Path,
     dir: &OwnedFd,
@@ -73,7 +74,8 @@ pub(crate) fn lock(
     }
 }
 
-/// Locks the state folder if no other build holds the lock. `None` if one does, or if there is no lock file.
+/// Locks the state folder with the handle `dir` if no other build holds the lock. `None` if one does, if there is no
+/// lock file, or if the file system does not support locks.
 pub(crate) fn try_lock(dir: &OwnedFd) -> Option<StateLock> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = File::from(openat(dir, NAME, flags, Mode::empty()).ok()?);
@@ -81,7 +83,8 @@ pub(crate) fn try_lock(dir: &OwnedFd) -> Option<StateLock> {
     Some(StateLock { file: Some(file) })
 }
 
-/// Writes a description of this process to the lock file, for the messages of builds that wait.
+/// Writes a description of this process to the lock file `file`, such as ``process 12 (`layoutc build`)``, for the
+/// messages of builds that wait. Failures are ignored.
 fn sign(file: &mut File) {
     let command = std::env::args().nth(1).unwrap_or_default();
     let text = format!("process {} (`layoutc {command}`)\n", std::process::id());

@@ -54,10 +54,12 @@ pub(crate) struct BuildLog<'a> {
 }
 
 impl<'a> BuildLog<'a> {
-    /// Reads the log in the state folder `dir`. A missing, invalid or inaccessible file is an empty log.
+    /// Reads the log in the state folder with the path `folder` and the handle `dir`, `None` if the folder does not
+    /// exist. A missing, invalid or inaccessible file is an empty log. `store` owns the bytes of the log.
     ///
     /// # Errors
-    /// System errors, as an existing log must not be discarded because of them.
+    /// [`CommandError::Machine`] for other errors of the system, as an existing log must not be discarded because of
+    /// them.
     pub(crate) fn load(
         folder: &Path,
         dir: Option<&OwnedFd>,
@@ -108,28 +110,32 @@ impl<'a> BuildLog<'a> {
         Ok(Some(bytes))
     }
 
-    /// Reads the log again, as after a build of another process.
+    /// Reads the log in the state folder `dir` again, as after a build of another process.
+    ///
+    /// # Errors
+    /// Those of [`Self::load`].
     pub(crate) fn reload(&mut self, dir: &OwnedFd) -> Result<(), CommandError> {
         *self = Self::load(&self.folder, Some(dir), self.store)?;
         Ok(())
     }
 
-    /// True if the log belongs to the state folder at `folder`.
+    /// True if this log belongs to the state folder at the path `folder`.
     pub(crate) fn is_of(&self, folder: &Path) -> bool {
         self.folder == folder
     }
 
-    /// True if the file changed since this log was last read or written, as by another build.
+    /// True if the file in the state folder `dir` changed since this log was last read or written, as by another build.
     pub(crate) fn is_outdated(&self, dir: &OwnedFd) -> bool {
         let now = statat(dir, FILES[0], AtFlags::SYMLINK_NOFOLLOW).ok();
         now.as_ref().map(FileStat::of_raw) != self.stat
     }
 
-    /// Appends facts to the file and to the state, and rewrites the file if too many of its facts are outdated. The
-    /// lock of the state folder must be held.
+    /// Appends `facts` to the file in the state folder `dir` and to the state, and rewrites the file if too many of its
+    /// facts are outdated. The lock of the state folder must be held.
     ///
     /// # Errors
-    /// System errors, after which the file has its former valid content; the state in memory includes the facts.
+    /// [`CommandError::Machine`] if a system call fails. The file then has its former valid content; the state in
+    /// memory includes the facts.
     pub(crate) fn add(
         &mut self,
         dir: &OwnedFd,
@@ -165,7 +171,7 @@ impl<'a> BuildLog<'a> {
         Ok(())
     }
 
-    /// Rewrites the file with the current facts alone.
+    /// Replaces the file in the state folder `dir` by one with the current facts alone.
     fn replace(&mut self, dir: &OwnedFd, durability: Durability) -> io::Result<()> {
         let mut bytes = HEADER.to_vec();
         let facts = self.facts.all();

@@ -44,7 +44,8 @@ struct MemoFile {
 }
 
 impl DiskMemo {
-    /// Cache for the binary with the hash `tool`, stored in the state folder `dir` if that exists.
+    /// Cache for the layoutc binary with the hash `tool`, stored in the state folder `dir`. Without a folder, results
+    /// are cached only in memory.
     pub(crate) fn new(dir: Option<OwnedFd>, tool: ContentHash) -> Self {
         Self { dir, tool, old: OnceLock::new(), new: Mutex::default() }
     }
@@ -66,12 +67,13 @@ impl DiskMemo {
         })
     }
 
-    /// Appends the results that were stored since the last call to the file in `dir`. The lock of the state folder must
-    /// be held. `live` returns the keys of the results that may be used again. If the file is much larger than these
-    /// results ([`GROWTH`]), all others are dropped.
+    /// Appends the results that were stored since the last call to the file in the state folder `dir`. The lock of the
+    /// state folder must be held. `live` returns the keys of the results that may be used again. If the file is much
+    /// larger than these results ([`GROWTH`]), all others are dropped.
     ///
     /// # Errors
-    /// System errors. Results that were not stored are then computed again by a later build.
+    /// An error of the system in writing the file. Results that were not stored are then computed again by a later
+    /// build.
     pub(crate) fn flush(
         &self,
         dir: &OwnedFd,
@@ -102,7 +104,8 @@ impl DiskMemo {
         file::append(dir, FILES, valid_bytes, &bytes, Durability::Hint)
     }
 
-    /// Rewrites the file with the results of the keys `live` and with the records `new`.
+    /// Replaces the file in the state folder `dir` by one with the old results of the keys `live`, followed by the
+    /// records `new`.
     fn replace(&self, dir: &OwnedFd, new: &[u8], live: &BTreeSet<CacheKey>) -> io::Result<()> {
         let mut bytes = [HEADER, &self.tool.0].concat();
         let old = self.old();

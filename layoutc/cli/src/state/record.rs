@@ -10,7 +10,8 @@ const HEAD: usize = 12;
 /// Maximum length of a payload in bytes.
 const LONGEST: usize = 256 << 20;
 
-/// Appends a record to `file`, unless the payload is longer than [`LONGEST`].
+/// Appends a record with the payload `payload` to `file`, the content of a file. Does nothing if the payload is longer
+/// than [`LONGEST`].
 pub(crate) fn push(file: &mut Vec<u8>, payload: &[u8]) {
     let Some(length) = u32::try_from(payload.len()).ok().filter(|_| payload.len() <= LONGEST)
     else {
@@ -21,8 +22,8 @@ pub(crate) fn push(file: &mut Vec<u8>, payload: &[u8]) {
     file.extend(payload);
 }
 
-/// Byte ranges of the payloads in a file whose first record begins at byte `start`. Only lengths are read; [`payload`]
-/// verifies the checksum of each.
+/// Byte ranges of the payloads in `file`, the content of a file whose first record begins at byte `start`. Ends at the
+/// first record that is not complete. Only lengths are read; [`payload`] verifies the checksum of each.
 pub(crate) fn spans(file: &[u8], start: usize) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut at = start;
@@ -42,7 +43,7 @@ pub(crate) fn spans(file: &[u8], start: usize) -> Vec<Range<usize>> {
     spans
 }
 
-/// Payload at one of the byte ranges of [`spans`], `None` if its checksum differs.
+/// Payload at `span`, one of the byte ranges of [`spans`] for `file`; `None` if its checksum differs.
 pub(crate) fn payload(file: &[u8], span: Range<usize>) -> Option<&[u8]> {
     let sum = file.get(span.start.checked_sub(HEAD - 4)?..span.start)?;
     let payload = file.get(span)?;

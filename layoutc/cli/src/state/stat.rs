@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::fs::Stat as Raw;
 use serde::{Deserialize, Serialize};
 
-/// Metadata that identifies a version of a file: the size, the inode, and the times of the last changes in nanoseconds
-/// since 1970.
+/// Metadata that identifies a version of a file: the size in bytes, the times of the last modification and of the last
+/// status change in nanoseconds since 1970, and the inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StatBytes", into = "StatBytes")]
 pub(crate) struct FileStat {
@@ -53,8 +53,9 @@ impl From<StatBytes> for FileStat {
 /// Maximum granularity of the clock of a file system, in nanoseconds. [`FileStat::if_settled`] trusts metadata only if
 /// its latest time is more than this before the time given to it.
 const TICK: i64 = 30_000_000;
-/// Maximum granularity, in nanoseconds, of the clock of a file system that stores only whole seconds: 1 s, plus a margin
-/// of 1 s. It replaces [`TICK`] if the later of the modification time and the status change time is a whole second.
+/// Maximum granularity, in nanoseconds, of the clock of a file system that stores only whole seconds: 1 s, plus a
+/// margin of 1 s. It replaces [`TICK`] if the later of the modification time and the status change time is a whole
+/// second.
 const SECONDS: i64 = 2_000_000_000;
 
 impl FileStat {
@@ -67,7 +68,7 @@ impl FileStat {
         }
     }
 
-    /// Metadata from the result of the system call `stat`.
+    /// Metadata of a file from `raw`, the result of the system call `stat`.
     #[expect(clippy::useless_conversion, reason = "the types differ between systems")]
     pub(crate) fn of_raw(raw: &Raw) -> Self {
         let nanos = |nanos| i64::try_from(nanos).unwrap_or(0);
@@ -79,8 +80,9 @@ impl FileStat {
         }
     }
 
-    /// Metadata, or `None` if it might not show a change of the file after `now`. The clock of a file system has a
-    /// granularity: a file that changed just before `now` can change again with equal times.
+    /// The metadata itself, or `None` if it might not show a change of the file after `now`, a time before it was
+    /// taken. The clock of a file system has a granularity: a file that changed just before `now` can change again with
+    /// equal times.
     pub(crate) fn if_settled(self, now: Timestamp) -> Option<Self> {
         let latest = self.modified.max(self.changed);
         let tick = if latest % 1_000_000_000 == 0 { SECONDS } else { TICK };

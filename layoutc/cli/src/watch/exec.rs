@@ -32,7 +32,7 @@ pub(super) struct ExecRunner {
 pub(super) enum ExecOutput {
     /// Standard output of layoutc.
     Shared,
-    /// Standard error of layoutc, for when its standard output carries JSON.
+    /// Standard error of layoutc, if its standard output carries JSON.
     Aside,
 }
 
@@ -44,7 +44,8 @@ struct ExecChild {
 }
 
 impl ExecRunner {
-    /// Runner of `command`, which sends [`WatchMessage::Ended`] to `inbox` when the command exits.
+    /// Runner of the shell command `command`, whose standard output goes to `output`. It sends [`WatchMessage::Ended`]
+    /// to `inbox` when a run of the command ends.
     pub(super) fn new(
         command: String,
         output: ExecOutput,
@@ -58,6 +59,9 @@ impl ExecRunner {
     }
 
     /// Stops the command if it is running, and starts it again.
+    ///
+    /// # Errors
+    /// An error of the system if the shell `sh` cannot be started.
     pub(super) fn restart(&self) -> io::Result<()> {
         let mut running = self.running();
         stop(running.child.take());
@@ -80,8 +84,8 @@ impl ExecRunner {
         Ok(())
     }
 
-    /// Message that the run `number` of the command has failed with the reason `failure`. `None` in three cases:
-    /// `failure` is `None` because the run succeeded, the run was stopped, or a later run has replaced it.
+    /// Message about the failure of the run `number` of the command, where `failure` is the reason. `None` in three
+    /// cases: `failure` is `None` because the run succeeded, the run was stopped, or a later run has replaced it.
     pub(super) fn ended(&self, number: u64, failure: Option<&str>) -> Option<String> {
         let running = self.running();
         let is_current = running.child.is_some() && running.number == number;
@@ -103,8 +107,8 @@ fn failure(status: &WaitIdStatus) -> Option<String> {
     }
 }
 
-/// Sends SIGTERM to the process group of the command. Sends SIGKILL if it has not ended after [`GRACE`]. Then reaps the
-/// child process.
+/// Sends SIGTERM to the process group of `child`, the shell of the command, and waits for the end of the shell, at most
+/// for [`GRACE`]. Then sends SIGKILL to the processes of the group that are left, and reaps the child process.
 fn stop(child: Option<Child>) {
     let Some(mut child) = child else { return };
     let pid = Pid::from_child(&child);

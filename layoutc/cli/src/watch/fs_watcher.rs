@@ -23,7 +23,8 @@ use crate::project::read_set::ReadSet;
 
 use super::WatchMessage;
 
-/// Watch of a folder: its depth, and the device and inode of the folder, `None` if it does not exist.
+/// Watch of a folder, as a pair: whether it includes subfolders, and the device and inode of the folder, `None` if it
+/// does not exist.
 type FolderWatch = (RecursiveMode, Option<(u64, u64)>);
 
 /// Watcher of the folders that contain inputs. It selects the events that may concern an input.
@@ -89,8 +90,9 @@ impl FsWatcher {
         Ok(Self { watcher, armed, interest, is_stale })
     }
 
-    /// Watches the folders of the inputs `known` and the working directory `home`, and ends all other watches. Returns
-    /// true if a folder was added; changes in it before that were not reported.
+    /// Watches the folders of the inputs `known` and the working directory `home`, and ends all other watches. The
+    /// output folders are watched too if `blockage` is [`OutputBlockage::Present`]. Returns true if a folder was added;
+    /// changes in it before that were not reported.
     ///
     /// # Errors
     /// Text with the reason why a folder cannot be watched.
@@ -128,7 +130,8 @@ impl FsWatcher {
         Ok(is_new)
     }
 
-    /// True if the event may concern an input, so that the inputs must be read again.
+    /// True if `event` may concern an input, so that the inputs must be read again. Also true after events were lost,
+    /// and for a change of a watched folder itself; all watches are then renewed by the next [`Self::arm`].
     pub(super) fn matters(&self, event: &Event) -> bool {
         let is_stale = self.is_stale.load(Ordering::SeqCst);
         let is_lost = is_stale || event.need_rescan() || event.paths.is_empty();
@@ -162,8 +165,8 @@ impl WatchSet {
         }
     }
 
-    /// True if a change at `path` may concern an input. The links in `path` are resolved, because the system reports
-    /// real paths.
+    /// True if a change at `path`, a real path as the system reports it, may concern an input. The path is also tried
+    /// in the form by which the build reached it through a linked folder.
     fn sees(&self, path: &Path) -> bool {
         let reached = self
             .linked
@@ -196,9 +199,9 @@ impl WatchSet {
     }
 }
 
-/// Folders to watch, with the depth of each watch. They are the folders of the inputs `known` and of their real paths
-/// `names`, the working directory `home`, the folders that are searched for inputs, and, if `blockage` is `Present`,
-/// the output folders.
+/// Folders to watch by real path, with the depth of each watch. They are the folders of the inputs `known` and of their
+/// real paths `names`, the working directory `home`, the folders that are searched for inputs, and, if `blockage` is
+/// `Present`, the output folders.
 fn folders(
     known: &ReadSet,
     names: &BTreeSet<PathBuf>,
@@ -233,7 +236,8 @@ fn folders(
         .collect()
 }
 
-/// Folders in which a new file at any depth may be an input.
+/// Folders in which a new file at any depth may be an input: the folders that the search of `known` walked, its
+/// template folders, and the links to folders or to missing files in them.
 fn trees(known: &ReadSet) -> Vec<PathBuf> {
     let mut trees = Vec::new();
     for (root, globs) in &known.sources {
@@ -245,8 +249,8 @@ fn trees(known: &ReadSet) -> Vec<PathBuf> {
     trees
 }
 
-/// Bounds of the part of a sorted set of paths that begins at `path`. If the set contains `path` or a path below it,
-/// the first entry of that part is one of these.
+/// Bounds, for a sorted set of paths, of the part from `path` on. If the set contains `path` or a path below it, the
+/// first entry of that part is one of these.
 fn from(path: &Path) -> (Bound<&Path>, Bound<&Path>) {
     (Bound::Included(path), Bound::Unbounded)
 }
@@ -257,8 +261,8 @@ fn nearest(path: &Path) -> PathBuf {
     there.map_or_else(|| PathBuf::from("/"), real)
 }
 
-/// Real paths of the inputs, including missing ones, and the path of every link that was resolved to find them. Links
-/// are included because the replacement of a link changes the input.
+/// Real paths of the inputs `known`, including missing ones, and the path of every link that was resolved to find them.
+/// Links are included because the replacement of a link changes the input.
 fn names(known: &ReadSet) -> BTreeSet<PathBuf> {
     let mut folders: BTreeMap<&Path, PathBuf> = BTreeMap::new();
     let mut names = BTreeSet::new();
@@ -283,8 +287,8 @@ fn names(known: &ReadSet) -> BTreeSet<PathBuf> {
 /// Maximum number of links that the resolution of a path follows, so that a loop ends; further links stay unresolved.
 const LOOP: usize = 40;
 
-/// Path with its links resolved, up to the first missing component. Adds the path of every link and of its target to
-/// `passed`.
+/// Absolute path `path` with its links resolved, up to the first missing component. Adds the path of every link and of
+/// its target to `passed`.
 fn resolve_links(path: &Path, passed: &mut BTreeSet<PathBuf>) -> PathBuf {
     let mut at = PathBuf::new();
     let mut ahead: Vec<OsString> = path.iter().rev().map(OsStr::to_owned).collect();
@@ -314,12 +318,13 @@ fn resolve_links(path: &Path, passed: &mut BTreeSet<PathBuf>) -> PathBuf {
     at
 }
 
-/// Path with links resolved. If it does not exist, only the links of its folder are resolved.
+/// Path `path` with links resolved. If it does not exist, only the links of its folder are resolved.
 fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| named(path))
 }
 
-/// Path with the links of its folder resolved, but not a link at `path` itself.
+/// Path `path` with the links of its folder resolved, but not a link at `path` itself; `path` unchanged if its folder
+/// does not exist.
 fn named(path: &Path) -> PathBuf {
     let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
     folder.zip(path.file_name()).map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name))

@@ -19,7 +19,10 @@ use super::exec::ExecRunner;
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Installs the handler of interrupts. On an interrupt, it sends a message to `inbox`, waits for [`PATIENCE`], stops
-/// the command of `runner`, and ends the process.
+/// the command of `runner`, and ends the process with the exit code [`INTERRUPTED`].
+///
+/// # Errors
+/// [`CommandError::Machine`] if the handler cannot be installed.
 pub(super) fn install(
     inbox: SyncSender<WatchMessage>,
     runner: Option<Arc<ExecRunner>>,

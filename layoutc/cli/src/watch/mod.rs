@@ -81,10 +81,12 @@ struct WatchLoop<'a> {
     is_over: bool,
 }
 
-/// Builds the projects, then rebuilds on every change until interrupted.
+/// Builds the projects, then rebuilds on every change until interrupted, or until standard output is closed.
 ///
 /// # Errors
-/// Errors of the first build that no edit of an input fixes: of the command line or the system.
+/// [`CommandError::Usage`], [`CommandError::NoProject`], [`CommandError::Machine`] or [`CommandError::Interrupted`] if
+/// the first build ends with it, because no edit of an input fixes it. [`CommandError::Machine`] if the working
+/// directory is unknown, or the handler of interrupts cannot be installed.
 pub(crate) fn run(args: &WatchArgs, console: &mut Console) -> Result<(), CommandError> {
     let home = std::env::current_dir().map_err(|e| CommandError::io("find", Path::new("."), &e))?;
     let (sender, inbox) = sync_channel(BACKLOG);
@@ -160,7 +162,8 @@ impl WatchLoop<'_> {
     }
 
     /// Rebuilds if an input has changed since the last build, or if the last build failed for a reason other than its
-    /// inputs.
+    /// inputs. `why` is the reason to look. After [`WakeReason::WatchAdded`], a build that fails again without a change
+    /// of an input is not reported.
     fn rebuild(&mut self, why: WakeReason) {
         let store = LogArena::default();
         let paths = &self.args.build.select;
@@ -229,8 +232,9 @@ impl WatchLoop<'_> {
         look
     }
 
-    /// Runs one build, and returns its result and its duration. `known` has the projects and the data that was read
-    /// ahead; `None` to discover the projects. Adds the files that the build read to `reads`, also on errors.
+    /// Runs one build in the working directory of the watch. Returns its result and its duration. `known` has the
+    /// projects and the data that was read ahead; `None` to discover the projects. Adds the files that the build read
+    /// to `reads`, also on errors.
     fn build<'p>(
         &mut self,
         known: Option<(&'p [Project], BuildPrefetch<'p>)>,
@@ -245,7 +249,8 @@ impl WatchLoop<'_> {
         (built, start.elapsed())
     }
 
-    /// Reports a build, and runs the command of `--exec` after a successful one.
+    /// Reports the build with the result `built`, which took the time `took` and was caused by `changes`. Then runs the
+    /// command of `--exec` if the build was successful. Ends the watch if standard output is closed.
     fn report_build(
         &mut self,
         changes: &[InputChange],

@@ -25,7 +25,7 @@ enum ChangeKind {
 pub(super) struct InputChange {
     path: PathBuf,
     how: ChangeKind,
-    /// True if the file is empty or removed, which may be an intermediate state of a save.
+    /// True if the file is empty or was removed, which may be an intermediate state of a save.
     is_halfway: bool,
 }
 
@@ -91,7 +91,8 @@ impl InputSnapshot {
         Self { listing, others: others.files, projects }
     }
 
-    /// Pair of the projects and the states of their files; `None` if the projects cannot be discovered.
+    /// Pair of the projects of the build, and the states of their files by absolute path; `None` if the projects cannot
+    /// be discovered.
     pub(super) fn found(&self) -> Option<(&[Project], &FileStates)> {
         self.projects.as_ref().map(|projects| (projects.as_slice(), &self.listing.files))
     }
@@ -100,7 +101,7 @@ impl InputSnapshot {
         self.listing.files.iter().chain(&self.others)
     }
 
-    /// Changes of the inputs since the build that read `known`, sorted by path.
+    /// Changes of the inputs since the build that read `known`, sorted by path, at most one per file.
     pub(super) fn changes(&self, known: &ReadSet) -> Vec<InputChange> {
         let mut changes: Vec<InputChange> = self
             .files()
@@ -132,7 +133,7 @@ impl InputSnapshot {
         self.changes(known).iter().any(|change| change.is_halfway)
     }
 
-    /// True if the two snapshots have the same files, with equal contents or equal errors.
+    /// True if this snapshot and `other` have the same files, with equal contents or equal errors.
     pub(super) fn agrees_with(&self, other: &InputSnapshot) -> bool {
         let same = |(a, b): ((&PathBuf, &FileState), (&PathBuf, &FileState))| {
             a.0 == b.0 && is_same(a.1, b.1)
@@ -140,8 +141,8 @@ impl InputSnapshot {
         self.files().count() == other.files().count() && self.files().zip(other.files()).all(same)
     }
 
-    /// Inputs with which the next snapshot is compared. They are the files that the discovery found, and `reads`, the
-    /// files that the build after this snapshot read. If the discovery failed, also the inputs `before` that were known
+    /// Inputs with which the next snapshot is compared: the files that the discovery found, and `reads`, the files that
+    /// the build after this snapshot read. If the discovery failed, also the inputs in `before`, which were known
     /// before, in their current states.
     pub(super) fn into_known(self, before: &ReadSet, reads: ReadSet) -> ReadSet {
         let mut known = ReadSet::default();
@@ -155,7 +156,8 @@ impl InputSnapshot {
     }
 }
 
-/// True if two files have equal contents, or could not be read for equal reasons.
+/// True if two states `a` and `b` are of files with equal contents, or of files that could not be read for equal
+/// reasons.
 fn is_same(a: &FileState, b: &FileState) -> bool {
     match (a, b) {
         (Ok(a), Ok(b)) => a.hash == b.hash,
@@ -164,7 +166,8 @@ fn is_same(a: &FileState, b: &FileState) -> bool {
     }
 }
 
-/// Kind of change of an input, `None` if it did not change.
+/// Kind of change of an input from the state `before` to the state `now`; `None` if it did not change. `before` is
+/// `None` if the file was no input before.
 fn change_kind(before: Option<&FileState>, now: &FileState) -> Option<ChangeKind> {
     let is_there = |content: &FileState| content.as_ref().err().is_none_or(|why| why != MISSING);
     match before {

@@ -66,7 +66,8 @@ impl BuildOutcome {
 }
 
 impl StatusReporter {
-    /// Reports a build and the changes that caused it; returns the outcome of the build.
+    /// Reports the build with the result `built`, which took the time `took`, and the changes that caused it: as a JSON
+    /// object or as a status line, and its diagnostics. Returns the outcome of the build.
     pub(super) fn report(
         &mut self,
         args: &WatchArgs,
@@ -117,8 +118,9 @@ impl StatusReporter {
         BuildOutcome::of(built)
     }
 
-    /// Status line of a build, with the changes that caused it:
-    /// `layouts/a.kdl changed: rebuilt in 8 ms: 2 tensors; 3 outputs: 1 written, 2 unchanged`.
+    /// Status line of a build that took the time `took`, with the changes that caused it:
+    /// `layouts/a.kdl changed: rebuilt in 8 ms: 2 tensors; 3 outputs: 1 written, 2 unchanged`. It gives the number of
+    /// errors instead if `errors` is not 0 or the build did not end (`built` is `None`).
     fn line(
         &self,
         changes: &[InputChange],
@@ -150,8 +152,8 @@ fn diagnostics(built: &Result<BuildSummary, CommandError>, console: &mut Console
     }
 }
 
-/// Start of a status line with the inputs that changed: `a.kdl changed, b.kdl added and 2 more: `. Empty if no input
-/// changed.
+/// Start of a status line with the inputs that changed, at most [`NAMED`] by name:
+/// `a.kdl changed, b.kdl added, c.kdl removed and 2 more: `. Empty if no input changed.
 fn causes(changes: &[InputChange]) -> String {
     let named: Vec<String> = changes.iter().take(NAMED).map(InputChange::text).collect();
     match changes.len() {

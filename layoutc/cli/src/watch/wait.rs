@@ -49,8 +49,8 @@ impl WatchLoop<'_> {
         }
     }
 
-    /// Handles a message. A failed run of `--exec` is reported, and an interrupt ends the watch. Returns true for an
-    /// event of the file system that may concern an input; the inputs must then be read again.
+    /// Handles a message to the watch loop. A failed run of `--exec` is reported, and an interrupt ends the watch.
+    /// Returns true for an event of the file system that may concern an input; the inputs must then be read again.
     fn matters(&mut self, message: WatchMessage) -> bool {
         match message {
             WatchMessage::Event(event) => {

@@ -1,7 +1,8 @@
 //! Seal of a generated file: a comment in its first line with a hash of the text below it. The hash detects manual
 //! edits.
 
-/// Start of the comment in the first line of a generated file; 64 hexadecimal digits follow.
+/// Text in the first line of a generated file between the start of the comment, such as `//`, and the 64 hexadecimal
+/// digits of the hash.
 const MARK: &str = " layoutc-hash: ";
 
 const DIGITS: usize = 64;

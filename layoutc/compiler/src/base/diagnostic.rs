@@ -129,7 +129,8 @@ impl Diagnostic {
         Self { labels: vec![label], ..Self::without_span(code, message) }
     }
 
-    /// Error of a text in an einops, einsum or similar notation, at the span of the text.
+    /// Error for `fault`, found in a text in another tool's notation, such as einops. It is labeled at `place`, and has
+    /// the code of the fault's kind.
     pub fn in_notation(fault: NotationFault, place: FileSpan) -> Self {
         let error = Self::error(fault.kind.into(), fault.message, place, "");
         Self { help: fault.help.into_iter().collect(), ..error }
@@ -189,7 +190,8 @@ impl Diagnostic {
         self.add_fix(near.to_string());
     }
 
-    /// Adds the name of `known` that is most similar to `name` as a suggestion; adds nothing if no name is similar.
+    /// Returns the diagnostic with the name of `known` that is most similar to `name` as a suggestion; unchanged if no
+    /// name is similar.
     #[must_use]
     pub fn nearest<'a>(self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         match nearest(name, known) {
@@ -198,9 +200,9 @@ impl Diagnostic {
         }
     }
 
-    /// Adds the name of `known` that is most similar to `name` as a suggestion. If no name is similar, adds a help line
-    /// that lists the known names, at most 12 (`tensors here: …`, where `what` is "tensors"), or says that there are
-    /// none.
+    /// Returns the diagnostic with the name of `known` that is most similar to `name` as a suggestion. If no name is
+    /// similar, it gets a help line that lists the known names, at most 12 (`tensors here: …`, where `what` is
+    /// "tensors"), or says that there are none.
     #[must_use]
     pub fn nearest_or_all<'a>(
         self,

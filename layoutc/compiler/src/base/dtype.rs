@@ -174,8 +174,8 @@ impl Scalar {
         Dtype { scalar: self, lanes: 1 }
     }
 
-    /// Type in which kernels compute on elements of this scalar type: `f32` for floats below 64 bits, `i32` for
-    /// integers below 32 bits, otherwise the type itself.
+    /// Type in which kernels compute on elements of this scalar type: `f32` for floats of fewer than 64 bits except
+    /// `f8e8m0fnu`, `i32` for integers of fewer than 32 bits, otherwise the type itself.
     #[must_use]
     pub fn compute_type(self) -> Self {
         match self {
@@ -281,7 +281,7 @@ impl Dtype {
     }
 
     /// Element type with the text `name` in a serialized plan: a name accepted by [`Dtype::parse`], or the text of a
-    /// record. `None` for any other text.
+    /// record that the process has created. `None` for any other text.
     pub fn of_plan(name: &str) -> Option<Self> {
         if name.starts_with('{') { Record::parse(name).map(Self::from) } else { Self::parse(name) }
     }

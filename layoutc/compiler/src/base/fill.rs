@@ -27,7 +27,8 @@ pub enum FillValue {
 /// Reason why an element type cannot represent a fill value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum FillError {
-    /// The value is less than the least or greater than the greatest value of the element type.
+    /// The value is less than the least or greater than the greatest value of the element type. For an integer type,
+    /// also infinity and NaN.
     #[error("it is out of range")]
     Range,
     /// Value with a fraction, for an integer type.
@@ -81,7 +82,7 @@ pub fn bits(dtype: Dtype, fill: Fill) -> Result<u64, FillError> {
 /// Bytes of one scalar of `dtype` with the fill value (see [`bits`]), the lowest first; of a record, all of its bytes.
 ///
 /// # Errors
-/// As for [`bits`].
+/// [`FillError`] if the type cannot represent the value.
 pub fn bytes(dtype: Dtype, fill: Fill) -> Result<Vec<u8>, FillError> {
     if let Some(record) = dtype.record() {
         return record::bytes(record, fill);
@@ -90,7 +91,8 @@ pub fn bytes(dtype: Dtype, fill: Fill) -> Result<Vec<u8>, FillError> {
     Ok(bits(dtype, fill)?.to_le_bytes().into_iter().take(bytes).collect())
 }
 
-/// Bytes of one scalar of `dtype` in hexadecimal, the highest first: `3c00` for 1 in `f16`, `3` for 3 in `i4`.
+/// Hexadecimal digits of one scalar of `dtype`, the most significant first: `3c00` for 1 in `f16`, `3` for 3 in `i4`.
+/// `bytes` are the bytes of the scalar as [`bytes()`] returns them, the lowest first.
 pub fn digits(dtype: Dtype, bytes: &[u8]) -> String {
     let digit = |text: String, byte: &u8| format!("{text}{byte:02x}");
     let digits = bytes.iter().rev().fold(String::new(), digit);
@@ -221,7 +223,8 @@ fn integer_bits(dtype: Dtype, value: FillValue) -> Result<u64, FillError> {
     u64::try_from(value & ((1_i128 << width) - 1)).map_err(|_| FillError::Range)
 }
 
-/// Integer equal to `value`. `Err` for a fraction, infinity, NaN and an exponent beyond every integer type.
+/// Integer equal to `value`. `Err(Fraction)` if `value` has a fraction; `Err(Range)` for infinity, NaN and an exponent
+/// beyond every integer type.
 fn exact_integer(value: f64) -> Result<i128, FillError> {
     let parts = unpack_float(value).ok_or(FillError::Range)?;
     let (mut mantissa, mut exponent) = (parts.mantissa, parts.exponent);

@@ -4,8 +4,9 @@
 use strsim::osa_distance;
 
 /// Word of `known` that is most similar to `word`: the one with the least edit distance (insertion, deletion,
-/// replacement, swap of neighbors). `None` if that distance exceeds a third of the letters of `word`, or if `word` has
-/// more than 64 letters.
+/// replacement, swap of neighbors). Words that differ only in case, or in `-` and `_`, have distance 0. `None` if the
+/// distance exceeds a third of the letters of `word`, where 1 is always allowed except for a `word` of one letter.
+/// `None` also if `word` has more than 64 letters.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     if length > 64 {

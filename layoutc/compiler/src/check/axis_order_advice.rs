@@ -9,17 +9,18 @@ use layoutc_algebra::symbol::Axis;
 use super::replay::{LayoutSource, ReplayOutcome};
 use super::steps::StepLowering;
 
-/// Maximum number of axis orders that are tried: 720, the number of orders of 6 axes. For a higher rank, the search
-/// ends after this number with the best order found so far.
+/// Maximum number of axis orders that are tried after the declared order for a rank above [`MOST_AXES`]. The search
+/// then ends with the best order found so far. 720 is the number of orders of 6 axes.
 const MOST_ORDERS: usize = 720;
 
 /// Maximum rank for which all axis orders are tried. For a higher rank, pairs of axes are swapped while that reduces
-/// the number of slots.
+/// the number of slots, see [`best_by_swaps`].
 const MOST_AXES: usize = 6;
 
-/// Help text that suggests to add an `order` step before the other steps of the layout `recipe`, and states the number
-/// of slots that the layout then has. `None` if no order of the axes needs fewer slots than `layout`, or if an extent
-/// is symbolic.
+/// Help text that suggests to add an `order` step before the steps of `recipe`, and states the number of slots that the
+/// layout then has and the share of padding in them. `layout` is the layout that the steps give, `axes` are its logical
+/// axes. `None` if there are fewer than two axes, if the layout has symbols, or if no tried order needs fewer slots
+/// than `layout` and is proven injective. Only the four best orders are proven.
 pub(super) fn order(recipe: LayoutSource<'_>, axes: &[Axis], layout: &Layout) -> Option<String> {
     let (elements, slots) =
         (layout.logical_elements().as_const()?, layout.physical_elements().as_const()?);
@@ -52,8 +53,8 @@ pub(super) fn order(recipe: LayoutSource<'_>, axes: &[Axis], layout: &Layout) ->
     None
 }
 
-/// Index map that permutes `axes` into the order `order`, a list of positions in `axes`, outermost first. `None` if
-/// `order` is no permutation of all axes.
+/// Index map that permutes `axes` into the order `order`, a list of positions in `axes`, outermost first. `None` unless
+/// `order` has each position exactly once.
 fn first(axes: &[Axis], order: &[usize]) -> Option<IndexMap> {
     let places: Vec<step::OrderEntry> = order
         .iter()

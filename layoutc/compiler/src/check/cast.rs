@@ -42,8 +42,9 @@ pub(super) fn pack_from(
     Ok(Some(PackFrom { dtype: logical, pack, unpack }))
 }
 
-/// Cast from the element type of a conversion's source to that of its destination; `None` if the types are equal. `Err`
-/// if layoutc cannot convert one of the types, or if the cast may change values and the item gives no `cast=`.
+/// Cast from the element type of a conversion's source to that of its destination; `None` if the types are equal.
+/// `Err`, located at `place`, if layoutc cannot cast between the types, or if the cast may change values and `item`
+/// gives no `cast=`.
 pub(super) fn between(
     item: &ConvertItem,
     [source, destination]: [&Tensor; 2],
@@ -83,8 +84,8 @@ pub(super) fn between(
     }
 }
 
-/// Help for a conversion between numbers and booleans: the text of a kernel that computes it. `None` for other element
-/// types.
+/// Help for a conversion between numbers and booleans: the text of a kernel that computes `destination` from `source`.
+/// `None` for any other two element types.
 fn kernel_instead(source: &Tensor, destination: &Tensor) -> Option<String> {
     let is_float =
         |tensor: &Tensor| matches!(tensor.dtype.scalar.compute_type(), Scalar::F64 | Scalar::F32);
@@ -121,7 +122,8 @@ fn fault(message: String, CastError { dtype }: CastError, place: &FileSpan) -> D
     error.help(supported_storage(dtype))
 }
 
-/// Help for an element type without conversions or arithmetic: another way to store the data, such as booleans as `u8`.
+/// Help for the element type `dtype`, which layoutc cannot convert or compute with: another way to store the data, such
+/// as booleans as `u8`, or the lanes of a vector along an axis.
 pub(super) fn supported_storage(dtype: Dtype) -> String {
     let scalar = Dtype { lanes: 1, ..dtype };
     match dtype.scalar {

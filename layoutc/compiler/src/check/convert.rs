@@ -14,8 +14,8 @@ use crate::model::reshard::Reshard;
 use crate::model::{Convert, ConvertSchedule, Spanned, Tensor, TensorRef};
 
 /// Checks the conversions of a manifest. Returns the pair `(converts, reshards)` of the conversions without errors,
-/// both in textual order: `converts` has those on one device, `reshards` those that exchange data between devices. Adds
-/// errors to `diagnostics`.
+/// both in textual order: `converts` has those on one device, `reshards` those that exchange data between devices.
+/// `scope` resolves the names in `max-staging=`. Adds errors to `diagnostics`.
 pub(super) fn check(
     declared: Declarations<'_>,
     scope: Option<&ManifestScope>,
@@ -122,7 +122,8 @@ fn choices(items: &[ConvertScheduleItem], file: &Arc<str>) -> ConvertSchedule {
 }
 
 /// Position, for each axis of the source, of the destination's axis with the same name and extent: `[1, 0]` for the
-/// source axes `n, c` and the destination axes `c, n`. An error if an axis has no such counterpart.
+/// source axes `n, c` and the destination axes `c, n`. The axes of a sharded tensor are those of the whole tensor.
+/// `Err` at `item` if an axis has no such counterpart.
 fn matching(
     source: &Tensor,
     destination: &Tensor,

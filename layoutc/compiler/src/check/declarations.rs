@@ -1,5 +1,5 @@
-//! Lookup, by name, of the tensors and views of a manifest that have no errors ([`Declarations`]). Operands of kernels
-//! and ends of conversions are resolved with it.
+//! Lookup, by name, of the tensors and views of a manifest that have no errors ([`Declarations`]). Operands of kernels,
+//! and sources and destinations of conversions, are resolved with it.
 
 use super::scope::undeclared_tensor;
 use crate::base::codes::Code;

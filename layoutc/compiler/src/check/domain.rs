@@ -29,7 +29,8 @@ fn form(known: &[&str]) -> String {
     )
 }
 
-/// Names other than axes that the conditions of a domain may use: the consts of the scope, and the symbols.
+/// Names other than axes that the conditions of a domain may use: the consts of `scope`, and `symbols`. Faults are
+/// located in the manifest `file`.
 pub(super) struct ConditionNames<'a> {
     pub(super) scope: &'a ManifestScope,
     pub(super) file: &'a Arc<str>,
@@ -38,9 +39,10 @@ pub(super) struct ConditionNames<'a> {
 
 impl ConditionNames<'_> {
     /// Restricts the elements of the layout under construction to the indices that satisfy all conditions `texts`.
+    /// Changes nothing if `texts` is empty.
     ///
     /// # Errors
-    /// `domain::condition`, `domain::uncounted`, and errors of expressions.
+    /// `domain::condition`, `domain::uncounted`, `limit::size`, and errors of expressions.
     pub(super) fn restrict(
         &self,
         builder: &mut LayoutBuilder,
@@ -154,8 +156,7 @@ pub(super) fn unfit(error: &BuildError, place: FileSpan) -> Diagnostic {
     }
 }
 
-/// Maximum number of indices of a shape for which conditions are tried to find an advice. A larger shape gets no
-/// advice.
+/// Maximum number of indices of a shape for which [`missing`] tries conditions. A larger shape gets no advice.
 const MOST_INDICES: i128 = 1 << 26;
 
 /// Condition `a <= b` between two axes which, added to the shape as `where`, makes the proof of a refused layout

@@ -71,7 +71,8 @@ pub(super) fn with_axis_help<'a>(
     faults
 }
 
-/// Span in the manifest `file` of the byte range `span` of a text.
+/// Span in the manifest `file` of a part of `text`; `span` is the byte range of this part, relative to the start of
+/// `text`.
 pub(super) fn place_in(text: &SpannedText, span: &parse::Span, file: &Arc<str>) -> FileSpan {
     FileSpan::new(file, text.span.start + span.start..text.span.start + span.end)
 }
@@ -81,7 +82,8 @@ pub(super) fn parse_fault(error: &ParseError, text: &SpannedText, file: &Arc<str
     map_parse_fault(error, text, file, &[])
 }
 
-/// Diagnostic of a syntax error in a map of `axes`, or in an expression if `axes` is empty.
+/// Diagnostic of the syntax error `error` in `text` of the manifest `file`: a map of `axes`, or an expression if `axes`
+/// is empty.
 pub(super) fn map_parse_fault(
     error: &ParseError,
     text: &SpannedText,
@@ -348,7 +350,7 @@ pub(super) fn map_fault(
     })
 }
 
-/// First two arguments of a call: `h` and `w` for `hilbert(h, w)`; `None` unless both are names.
+/// First two arguments of a call: `h` and `w` for `hilbert(h, w)`; `None` unless both are names or numbers.
 fn two_names(call: &str) -> Option<[&str; 2]> {
     let (_, inside) = call.trim_end_matches(')').split_once('(')?;
     let mut names = inside.split(',').map(str::trim);
@@ -384,8 +386,8 @@ fn call_arguments<'t>(text: &'t str, name: &str, at: usize) -> [&'t str; 2] {
     ["h", "w"].map(|other| arguments.next().filter(|text| !text.is_empty()).unwrap_or(other))
 }
 
-/// Text of the sum of an index and `more`. If the index ends with the subtraction of a constant, `more` is added to
-/// that constant: `i - 2` plus 3 gives `i + 1`.
+/// Text of the sum of an index and `more`. If the index ends with the subtraction of a number, the two numbers are
+/// combined: `i - 2` plus 3 gives `i + 1`. An index with `&` or `^` is parenthesized first.
 pub(super) fn raised(index: &str, more: u128) -> String {
     if index.contains(['&', '^']) {
         return format!("({index}) + {more}");

@@ -21,7 +21,7 @@ pub(super) fn index(index: &[i128]) -> String {
     format!("[{}]", joined(index))
 }
 
-/// Count with its noun, to which an `s` is added unless the count is 1: `1 slot`, `2 slots`.
+/// Count with its noun `what`, to which an `s` is added unless the count is 1: `1 slot`, `2 slots`.
 pub(super) fn counted(count: &impl ToString, what: &str) -> String {
     match count.to_string().as_str() {
         "1" => format!("1 {what}"),
@@ -45,8 +45,8 @@ pub(super) fn item_of(error: &BuildError) -> Option<usize> {
     }
 }
 
-/// Diagnostic at `place` of an error of a step such as `order` or `split`: it names an unknown axis, or a wrong number
-/// of axes. `axes` are the names of the axes that exist at this step.
+/// Diagnostic at `place` of an error of a step such as `order` or `split`, for example an unknown axis or a wrong
+/// number of names. `axes` are the names of the axes that exist at this step.
 pub(super) fn step_fault(error: &StepError, axes: &[String], place: FileSpan) -> Diagnostic {
     let message = error.to_string();
     let fault = |code| Diagnostic::error(code, message.clone(), place.clone(), "");

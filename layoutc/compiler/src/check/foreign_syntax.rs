@@ -15,8 +15,8 @@ use crate::manifest::syntax::SpannedText;
 /// Maximum length of a map that is translated, in bytes. A longer map is not translated.
 const LONGEST: usize = 400;
 
-/// Translation of an index map from another language's syntax; `None` if the text is a valid map already or cannot be
-/// translated.
+/// Translation of an index map from another language's syntax. `None` if the text is a valid map already, contains a
+/// subscript such as `A[i]`, is longer than [`LONGEST`], or cannot be translated.
 ///
 /// `lambda n, c: [n, c // 4, te.AXIS_SEPARATOR, c mod 4]` becomes `(n, c) -> (n, c // 4 | c % 4)`.
 pub(super) fn translate_map(text: &str) -> Option<String> {
@@ -89,8 +89,9 @@ pub(super) fn with_omitted_axes(
     Diagnostic { help, fixes: vec![Fix { place, text: map }], ..fault }
 }
 
-/// Error for an index map where a layout in a foreign notation is expected: `layout tvm="lambda n, c: [c, n]"`; `None`
-/// for any other text.
+/// Error at `place` for an index map where a layout in the notation of TVM or oneDNN is expected:
+/// `layout tvm="lambda n, c: [c, n]"`. The help shows the map as a step; axes of `axes` that the map omits are added to
+/// it. `None` for any other text, and for other notations.
 pub(super) fn index_map(
     text: &SpannedText,
     notation: Notation,
@@ -112,7 +113,8 @@ pub(super) fn index_map(
     Some(error.help(format!("write it as a step: `layout {{ map \"{map}\" }}`")))
 }
 
-/// Map in which parentheses around several items are removed: `(n, (c // 4, c % 4))` becomes `(n, c // 4, c % 4)`.
+/// Map in which nested parentheses around several items are removed: `(n, (c // 4, c % 4))` becomes
+/// `(n, c // 4, c % 4)`. Parentheses of calls stay.
 fn flat(map: &str) -> String {
     let mut open: Vec<(usize, bool, bool)> = Vec::new();
     let mut dropped = Vec::new();
@@ -190,7 +192,8 @@ const WORDS: &[(&str, &str)] = &[
 ];
 
 /// Map in which operators of other languages are replaced: infix words by signs (see [`WORDS`]), shifts by quotients
-/// and products (`c >> 2` by `c // 4`), and a single `/` by `//`.
+/// and products (`c >> 2` by `c // 4`), powers of integers by their values (`2 ** 3` by `8`), and a single `/` by `//`.
+/// The end `.0` of a float is removed.
 fn in_words(map: &str) -> String {
     let mut out = String::new();
     let mut rest = map;
@@ -245,7 +248,7 @@ fn power<'t>(base: &str, after: &'t str) -> Option<(String, &'t str)> {
     Some((value.to_string(), after))
 }
 
-/// Map with each `AXIS_SEPARATOR` of TVM and the commas around it replaced by `|`.
+/// Map in which each `AXIS_SEPARATOR` of TVM, together with the commas around it, is replaced by `|`.
 fn separated(map: &str) -> String {
     let mut parts: Vec<String> = vec![String::new()];
     let mut is_after = false;

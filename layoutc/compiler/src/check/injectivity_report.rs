@@ -144,9 +144,10 @@ fn collision(
     error.witness(vec![first.to_vec(), second.to_vec()])
 }
 
-/// Pair `(axis, n)` for a map that stores `axis` as in a ring buffer of `n` elements: the item that reads the axis is
-/// `axis % n`, and `axis // n` is the only digit in `lost`. `lost` has the digits of logical indices that the layout
-/// does not determine. `None` for any other map.
+/// Pair `(axis, n)` for a map that stores `axis` as in a ring buffer of `n` elements: the first item that reads the
+/// axis is `axis % n`, and `axis // n` is the only digit in `lost`. `lost` has the digits of logical indices that the
+/// layout does not determine. `None` for any other map, for a layout with explicit strides, and if steps before the map
+/// change the axes.
 fn ringed<'a>(context: &RefusalContext<'a>, lost: &[UndeterminedDigit]) -> Option<(&'a str, i128)> {
     let site = context.site.filter(|site| site.direct && context.strides.is_none())?;
     let [digit] = lost else { return None };
@@ -159,7 +160,8 @@ fn ringed<'a>(context: &RefusalContext<'a>, lost: &[UndeterminedDigit]) -> Optio
     (is_axis && is_whole).then_some((axis.name.as_str(), digit.weight))
 }
 
-/// Text of a layout that causes two elements to share a slot: its span, the label shown there, and a suggested fix.
+/// Text of a layout that causes two elements to share a slot: its span, the label shown there, and a suggested fix,
+/// `None` if there is none.
 struct Culprit {
     place: FileSpan,
     label: String,
@@ -241,9 +243,9 @@ fn blame(
 /// Help for strides with which two elements share a slot.
 const OVERLAP: &str = "make each stride larger than the span of the smaller ones";
 
-/// Text at fault in a layout whose maps are not at fault: the strides if the layout gives strides, otherwise the text
-/// in a foreign notation if there is one, otherwise the whole layout. `lost` are the digits of logical indices that the
-/// layout does not determine.
+/// Text to blame in a layout whose faults cannot be traced to the items of one map: the explicit strides if there are
+/// any, otherwise the text in a foreign notation if there is one, otherwise the whole layout. `lost` are the digits of
+/// logical indices that the layout does not determine.
 fn blame_text(context: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> Culprit {
     let label = drops(context, lost);
     if let Some(StrideSource { place, apart, .. }) = context.strides {
@@ -347,7 +349,7 @@ fn reads(item: &MapItem, axis: usize) -> bool {
 }
 
 /// Pair `(text, noun)` for the digit `digit` of the axis `name`: (`c // 4`, "the quotient"), (`c % 4`, "the
-/// remainder"), or (`c // 4 % 8`, "the digit").
+/// remainder"), (`c // 4 % 8`, "the digit"), or (`c`, "the index") for a digit that is the whole index.
 fn digit_text(name: &str, digit: &UndeterminedDigit) -> (String, &'static str) {
     match (digit.weight, digit.count, digit.top) {
         (1, Some(count), false) => (format!("{name} % {count}"), "the remainder"),

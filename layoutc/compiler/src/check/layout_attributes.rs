@@ -57,16 +57,18 @@ pub(super) struct LayoutAttributes {
     /// Strides that a step gives, with their location; `None` if no step gives strides.
     pub(super) strides: Option<StrideSource>,
     pub(super) foreign: Option<ForeignText>,
-    /// Span of the last axis separator: the step `axis-separators` or the `|` in a map; `None` without separators.
+    /// Span of the last axis separator: the step `axis-separators` or the `|` in a map; `None` if the layout has
+    /// neither.
     pub(super) separators: Option<FileSpan>,
     /// Text of each step, one line for each; transforms are replaced by their steps.
     pub(super) lines: Vec<String>,
 }
 
 impl LayoutAttributes {
-    /// Padding warning `warning` with help on a probable mistake in the layout: strides that count bytes in place of
-    /// elements, or a map with a quotient and a remainder by different divisors, as `c // 4, c % 3`. Unchanged if the
-    /// layout has neither.
+    /// Padding warning `warning` with help on a probable mistake in the layout. For strides that look like byte
+    /// strides, a help line with the strides in elements is inserted first. For padding that no step explains and a map
+    /// of the layout itself with a quotient and a remainder by different divisors, as `c // 4, c % 3`, the help is
+    /// replaced. Unchanged if the layout has neither.
     pub(super) fn with_literal_help(&self, mut warning: Diagnostic) -> Diagnostic {
         if let Some(text) = self.strides.as_ref().and_then(|strides| strides.bytes.as_ref()) {
             warning

@@ -16,7 +16,7 @@ use crate::manifest::{
     syntax::{ManifestSyntax, UseItem},
 };
 
-/// Maximum size of a manifest, in bytes. A larger one is refused.
+/// Maximum size of a manifest, in bytes. A larger one is refused with [`LoadError::TooLarge`].
 const MAX_BYTES: u64 = 4 << 20;
 
 /// Loaded manifests. `all` lists them, each after the manifests that it uses. `by_path` maps the normalized path of a
@@ -71,8 +71,8 @@ impl ManifestSet {
 }
 
 /// Loads the manifests at `paths` and those that they use, directly or indirectly. Returns the pair
-/// `(manifests, diagnostics)`: `manifests` are those that can be read, `diagnostics` has the errors of reading and
-/// parsing.
+/// `(manifests, diagnostics)`: `manifests` are those that can be read, `diagnostics` has the errors of paths, of
+/// reading, of syntax, and of cyclic or too deeply nested `use` items.
 pub(super) fn load(host: &CompileEnv<'_>, paths: &[String]) -> (ManifestSet, Vec<Diagnostic>) {
     let parsed = parse_all(host, paths);
     let mut loader = ManifestLoader {
@@ -146,7 +146,8 @@ fn parse_all(host: &CompileEnv<'_>, paths: &[String]) -> BTreeMap<String, ParseO
     all
 }
 
-/// Graph of the `use` items in the parsed manifests.
+/// Graph of the `use` items in the parsed manifests, by normalized path. A `use` of a path that is not relative has no
+/// edge.
 fn uses(parsed: &BTreeMap<String, ParseOutcome>) -> UseGraph {
     let row = |(key, parsed): (&String, &ParseOutcome)| {
         let syntax = parsed.as_ref().ok().map(|read| &read.syntax);
@@ -310,7 +311,7 @@ fn unreadable(error: &LoadError, shown: &str, path: &str, place: FileSpan) -> Di
     fault
 }
 
-/// Path without `.`, empty parts and `folder/..`: `a/./b/../c` becomes `a/c`.
+/// Path without `.`, `folder/..` and empty parts: `a/./b/../c` becomes `a/c`. A `/` at the start of the path stays.
 fn normal(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {

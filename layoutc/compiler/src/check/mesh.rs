@@ -23,7 +23,12 @@ use crate::model::reshard::DeviceSharding;
 /// Maximum number of devices of a mesh, as MPI ranks are `int`. A larger mesh is an error.
 const MAX_DEVICES: i64 = i32::MAX as i64;
 
-/// Checks the declaration of a mesh, and returns the mesh.
+/// Checks the declaration of a mesh in the manifest `file`, and returns the mesh. `scope` resolves the names in its
+/// extents, and has the meshes declared before.
+///
+/// # Errors
+/// `name::duplicate` for a second declaration of the name, `mesh::form` for an axis or a mesh with fewer than 1 or more
+/// than [`MAX_DEVICES`] devices, and errors of numbers.
 pub(super) fn mesh(item: &MeshItem, scope: &ManifestScope, file: &Arc<str>) -> CheckResult<Mesh> {
     let at = |span: &std::ops::Range<usize>| FileSpan::new(file, span.clone());
     let name = &item.name.value;
@@ -137,8 +142,9 @@ impl ShardContext<'_> {
     }
 
     /// Pair (name, mesh) of the mesh that the `shard` item names. If it names none, the only mesh that has all axes
-    /// that the item uses. `Err` for an unknown name, and for an item without a name if the number of such meshes is
-    /// not 1; empty if the fault has been reported.
+    /// that the item uses, or the only mesh of the scope, whose missing axes [`Self::mesh_axes`] reports. `Err` for an
+    /// unknown name, and for an item without a name if the mesh is ambiguous or there is none; empty if the fault has
+    /// been reported.
     fn mesh(&self) -> CheckResult<(&str, &Mesh)> {
         let meshes = &self.scope.meshes;
         let known = || meshes.keys().map(String::as_str).collect::<Vec<_>>();

@@ -1,9 +1,9 @@
 //! Semantic analysis: lowers the typed syntax of manifests ([`syntax`](crate::manifest::syntax)) to the model
-//! ([`crate::model`]). The lowering resolves names, types, shapes and maps, and proves the layouts. All semantic errors
-//! are raised here. Paths of manifests → [`CheckedProject`].
+//! ([`crate::model`]). The lowering resolves names, types, shapes and maps, and proves the layouts; their errors are
+//! raised here. Paths of manifests → [`CheckedProject`].
 //!
-//! Each manifest is read once, and its scope is merged with those of the manifests that it uses. Then every tensor is
-//! checked independently: an error in one does not hide errors in others.
+//! Each manifest is read once, and its scope is merged with those of the manifests that it uses. Then every tensor of
+//! the requested manifests is checked independently: an error in one does not hide errors in others.
 
 mod axis_order_advice;
 mod cast;
@@ -67,7 +67,8 @@ use crate::model::{Manifest, Spanned, Tensor};
 /// Result of a check: the models of the items without errors, and all diagnostics.
 #[derive(Debug, Clone)]
 pub struct CheckedProject {
-    /// Models of the requested manifests, in the order of the request, with the items that have no errors.
+    /// Models of the requested manifests that can be read, in the order of the request, with the items that have no
+    /// errors.
     pub manifests: Vec<Manifest>,
     /// Dependencies and diagnostics of the requested manifests, one unit for each, in the order of `manifests`.
     pub units: Vec<CompilationUnit>,
@@ -81,7 +82,8 @@ pub struct CheckedProject {
 pub struct CompilationUnit {
     /// Paths of the manifests that this one uses, directly or indirectly, sorted.
     pub uses: Vec<String>,
-    /// Diagnostics of the manifest and of those that it uses.
+    /// Diagnostics of the manifest, and the faults in reading and in the scopes of the manifests that it uses, sorted
+    /// by file and position.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -116,9 +118,9 @@ pub(crate) struct PlannerQuestions {
     pub(crate) schedule_diagnostics: fn(&Manifest) -> Vec<Diagnostic>,
 }
 
-/// Function that returns the extents, one for each axis, of the tile of a buffer that one iteration of a loop of a
-/// statement uses. `None` if the statement does not have the loop or does not use the buffer. `Err` if the tile has no
-/// constant size.
+/// Function that returns the extents in elements, one for each axis, of the tile of a buffer that one iteration of a
+/// loop of a statement uses. `None` if the statement does not have the loop or does not use the buffer. `Err` if the
+/// tile cannot be cached at this loop, for example because it has no constant size.
 ///
 /// Arguments: the target; the statement; (symbols, schedule of the kernel); (buffer, name of the loop); the names of
 /// the loops of all caches of the kernel.
@@ -131,8 +133,8 @@ pub(crate) type TileExtents = fn(
 ) -> Result<Option<Vec<i128>>, Box<Diagnostic>>;
 
 /// Function that checks a complete schedule of a statement without its caches. Returns a list with one element for each
-/// cache in the last argument: the extents, one for each axis, of the tile that is cached; `None` if the statement does
-/// not use the buffer.
+/// cache in the last argument: the extents in elements, one for each axis, of the tile that is cached; `None` if the
+/// statement does not use the buffer. `Err` if the statement does not allow the schedule or one of the caches.
 ///
 /// Arguments: the target; the statement; the symbols; the schedule; the caches as pairs (buffer, name of the loop).
 pub(crate) type CheckCompleteSchedule = fn(
@@ -143,7 +145,8 @@ pub(crate) type CheckCompleteSchedule = fn(
     &[(BufferRef, Spanned<String>)],
 ) -> Result<Vec<Option<Vec<i128>>>, Box<Diagnostic>>;
 
-/// Checks the manifests at `paths` and those that they use, and proves their layouts.
+/// Checks the manifests at `paths`, and proves their layouts. Manifests that they use are loaded, and contribute the
+/// items of their scopes, such as consts and transforms; their tensors, kernels and graphs are not checked.
 pub(crate) fn check(
     host: &CompileEnv<'_>,
     paths: &[String],

@@ -18,12 +18,13 @@ use crate::model::layout_names;
 /// Explanation of the padding (slots without an element) of a layout: the steps that add it.
 #[derive(Debug)]
 pub(super) struct PaddingOrigin {
-    /// True if the padding is intended: the layout has a step that states it (`pad`, `align`, `strides`, a swizzle or a
-    /// stated extent), or steps that round up, such as `tile`, account for all slots. False if a map may have added
-    /// slots.
+    /// True if the padding is intended: the layout has a step that states it (`pad`, `align` of an axis or the origin,
+    /// `strides`, a swizzle or a stated extent), or steps that round up, such as `tile`, account for all slots. False
+    /// if a map may have added slots.
     pub(super) is_explained: bool,
-    /// Span of the last step that increases the number of slots, or of the swizzle step if that is later. `None` if the
-    /// layout has no such step.
+    /// Location of the last step that may add slots: one after which there are more slots, or not provably as few, as
+    /// before it, or any `strides`, `swizzle`, `align` of an axis or `align … at=origin`. For a map or a foreign
+    /// notation, that of its text. `None` if the layout has no such step.
     pub(super) grown: Option<FileSpan>,
     /// Period of the swizzle in elements if the step at `grown` is a swizzle; `None` otherwise.
     pub(super) swizzle_block: Option<i128>,
@@ -274,7 +275,7 @@ fn is_number(form: &LinearForm, digits: &Digits) -> bool {
     form.constant == 0 && !terms.is_empty()
 }
 
-/// Product of extents, 1 for none; `None` on overflow.
+/// Product of the extents `factors`, 1 for none; `None` if it overflows or becomes too large an expression.
 pub(super) fn product<'a>(factors: impl IntoIterator<Item = &'a Expr>) -> Option<Expr> {
     let mut product = Expr::constant(1);
     for factor in factors {

@@ -22,7 +22,8 @@ pub(super) fn axis_name(record: &RecordItem) -> Identifier {
     Identifier { value: FIELD.to_owned(), span: record.span.clone() }
 }
 
-/// Axes of a tensor, outermost first: those of the shape, then the record's axis unless the shape already has it.
+/// Axes of a tensor, outermost first: those of the shape, then the axis of the record if the fields of the record form
+/// an axis and the shape does not have it already.
 pub(super) fn axes(shape: &ShapeItem, record: Option<&RecordItem>) -> Vec<AxisItem> {
     let mut axes = shape.axes.clone();
     let Some(record) = record.filter(|record| record.is_axis()) else { return axes };
@@ -87,7 +88,8 @@ pub(super) struct RecordContext<'a> {
 }
 
 /// Element type of a tensor with the record `item`: the type of all fields if they form an axis, otherwise the record.
-/// `parsed` parses the text of an element type.
+/// `parsed` parses the text of an element type. `Err` for an invalid field or alignment, and for a record that is too
+/// large or in which a field or the end is inside a byte.
 pub(super) fn dtype(
     item: &RecordItem,
     ground: RecordContext<'_>,

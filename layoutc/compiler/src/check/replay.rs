@@ -34,7 +34,8 @@ pub(super) struct LayoutSource<'a> {
     pub(super) conditions: &'a [SpannedText],
     /// Base alignment in bytes if no step sets one.
     pub(super) default_alignment: u64,
-    /// Least base alignment in bytes, which is that of the memory space.
+    /// Least base alignment in bytes: the greater of those of the memory space and of a record as element type; 1 if
+    /// there is neither.
     pub(super) least_alignment: u64,
 }
 
@@ -49,8 +50,8 @@ pub(super) enum ReplayOutcome {
 }
 
 impl<'a> LayoutSource<'a> {
-    /// Alignment of the base address in bytes: the alignment that steps set or the default one, but at least that of
-    /// the memory space and of a swizzle.
+    /// Alignment of the base address in bytes: the alignment that steps set or the default one, but at least
+    /// `least_alignment` and the alignment that a swizzle requires.
     pub(super) fn alignment(&self, attributes: &LayoutAttributes) -> u64 {
         let own = attributes.alignment.unwrap_or(self.default_alignment);
         own.max(self.least_alignment).max(attributes.swizzle_alignment)
@@ -65,7 +66,7 @@ impl<'a> LayoutSource<'a> {
     /// there is one.
     ///
     /// # Errors
-    /// The faults of the first step that fails.
+    /// The faults of the axes, of the conditions, or of the first step that fails.
     pub(super) fn apply_steps(
         &self,
         axes: &[Axis],
@@ -79,10 +80,10 @@ impl<'a> LayoutSource<'a> {
         self.applied_to(StepLowering::new(builder, &self.item.name.value), symbols)
     }
 
-    /// Applies the steps to `axes` and records each step.
+    /// Applies the steps to the logical axes `axes`, whose extents are over `symbols`, and records each step.
     ///
     /// # Errors
-    /// As [`LayoutSource::apply_steps`].
+    /// The errors of [`LayoutSource::apply_steps`].
     pub(super) fn apply_recorded(
         &self,
         axes: &[Axis],

@@ -17,7 +17,9 @@ const MAX_RANKS: i64 = 1 << 16;
 /// device has equal, unpadded shards of both. Axis `k` of the source is axis `axes[k]` of the destination.
 ///
 /// # Errors
-/// `mesh::convert`.
+/// `mesh::convert` if only one tensor is sharded, or if `max-staging=` is given without an exchange. For an exchange
+/// also if the element types differ or have fewer than 8 bits, if `item` has `cast=` or a schedule, if there are more
+/// than [`MAX_RANKS`] devices, or if an extent is symbolic.
 pub(super) fn is_between(
     [source, destination]: [&Tensor; 2],
     axes: &[usize],
@@ -89,9 +91,10 @@ fn have_equal_shards([from, to]: [&DeviceSharding; 2], axes: &[usize]) -> bool {
 }
 
 /// Limit on the staging memory of an exchange for each device, in bytes, that `max-staging=` gives; `None` without one.
+/// `scope` resolves the names in it.
 ///
 /// # Errors
-/// Errors of the number, and `mesh::convert` if messages of one element already need more.
+/// Errors of the number, and `mesh::convert` if the limit is less than 1, or less than messages of one element need.
 pub(super) fn staging(
     [source, destination]: [&Tensor; 2],
     item: &ConvertItem,

@@ -13,9 +13,13 @@ use crate::model::Tensor;
 use crate::model::layout_names;
 use crate::model::ring::Ring;
 
-/// Lowers a `ring` item of a tensor with the axes `whole`. Returns the axes of the window in memory (`whole`, with the
-/// capacity as the extent of the ring's axis), and the ring. Index i of the axis is in slot `i % capacity`, so that any
-/// `capacity` consecutive indices have distinct slots. `labels` are those of each axis; the ring's axis must have none.
+/// Lowers the `ring` item of a tensor with the axes `whole`. Returns the pair (axes of the window in memory, ring): the
+/// window has the axes `whole`, with the capacity as the extent of the ring's axis. Index i of this axis is in slot
+/// `i % capacity`, so that any `capacity` consecutive indices have distinct slots. `labels` has the labels of each
+/// axis; the ring's axis must have none. The tuple is (scope of the consts in the capacity, path of the manifest).
+///
+/// # Errors
+/// `ring::axis`, and errors of the number.
 pub(super) fn ring(
     item: &RingItem,
     (scope, file): (&ManifestScope, &Arc<str>),
@@ -57,7 +61,7 @@ pub(super) fn ring(
     Ok((axes, Ring { axis, capacity, whole }))
 }
 
-/// Error for a tensor that is both sharded and a ring.
+/// Error, located at the `ring` item `item` of the manifest `file`, for a tensor that is both sharded and a ring.
 pub(super) fn sharded_ring_fault(file: &Arc<str>, item: &RingItem) -> Diagnostic {
     let message = "a sharded tensor cannot be a ring";
     let place = FileSpan::new(file, item.span.clone());
@@ -65,8 +69,8 @@ pub(super) fn sharded_ring_fault(file: &Arc<str>, item: &RingItem) -> Diagnostic
     error.help("declare the shard as a separate tensor, without `shard`")
 }
 
-/// Error for a ring where whole tensors are needed; `None` for a tensor that is no ring. `takes` starts the message: "a
-/// kernel requires".
+/// Error at `place` for the use of a ring buffer in an operation that requires whole tensors; `None` for a tensor that
+/// is no ring. `takes` starts the message with the operation: "a kernel requires".
 pub(super) fn ring_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Option<Diagnostic> {
     let ring = tensor.ring.as_ref()?;
     let (name, axis, capacity) = (&tensor.name, ring.name(), ring.capacity);

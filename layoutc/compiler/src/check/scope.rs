@@ -29,7 +29,8 @@ pub(super) const DEFAULT_MAX: i128 = (1 << 31) - 1;
 /// Scopes of all loaded manifests, by the manifest's position in [`ManifestSet`].
 pub(super) type ManifestScopes = Vec<ManifestScope>;
 
-/// Items of one manifest by name: those that it declares, and those that it imports.
+/// Items of one manifest by name: those that it declares, and those that it imports. A [`FileSpan`] is the location of
+/// the name in the declaration of the item.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ManifestScope {
     pub(super) consts: BTreeMap<String, (i128, FileSpan)>,
@@ -225,8 +226,8 @@ fn check_applied_transforms(
     }
 }
 
-/// Error for the name of a transform that does not exist. `axes` are the axes of the layout; `None` if they are
-/// unknown.
+/// Error at `place` for the name of a transform that does not exist. `axes` are the axes of the layout, for help on
+/// layout names of other tools; `None` if they are unknown.
 pub(super) fn unknown_transform(
     name: &str,
     place: FileSpan,
@@ -311,8 +312,8 @@ pub(super) fn declared_twice(subject: &str, place: FileSpan, first: FileSpan) ->
         .help("give one of the two another name")
 }
 
-/// Error for a name that no tensor of the manifest has; `None` if a tensor has it, or the tensor is invalid and has
-/// been reported.
+/// Error for a name that no tensor of the manifest has. `None` if a tensor has it, if the tensor is invalid and has
+/// been reported, or if part of the manifest could not be parsed and may declare it.
 pub(super) fn undeclared_tensor(name: &Identifier, syntax: &ManifestSyntax) -> Option<Diagnostic> {
     let known = syntax.tensors.iter().map(|tensor| tensor.name.value.as_str());
     let is_broken = syntax.torn || syntax.broken.contains(&(ItemKind::Tensor, name.value.clone()));

@@ -12,7 +12,12 @@ use crate::manifest::syntax::{
 };
 use crate::model::{Memory, MemorySpace};
 
-/// Checks the declaration of a memory space, and returns the space.
+/// Checks the declaration of a memory space in the manifest `file`, and returns the space. `scope` resolves the names
+/// in its numbers, and has the spaces declared before.
+///
+/// # Errors
+/// `name::duplicate` for a second declaration of the name or of the XLA number, `step::value` for a size below 1 byte
+/// or an alignment that is no power of two from 1 to 2^30 bytes, and errors of numbers.
 pub(super) fn space(
     item: &MemorySpaceItem,
     scope: &ManifestScope,

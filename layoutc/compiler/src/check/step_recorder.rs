@@ -19,7 +19,8 @@ pub struct StepRecord {
     /// Index maps of the step in the order of application: none if the step changes no axis, several for most foreign
     /// notations. The first is over the axes before the step.
     pub maps: Vec<IndexMap>,
-    /// Sentence on the effect of a step that changes no axes, such as an alignment; `None` for other steps.
+    /// Sentence on the effect of a step that changes no axes, such as an alignment of the base address; `None` for
+    /// other steps, and for `align … at=origin`.
     pub note: Option<String>,
     /// Axes that the layout has after the step.
     pub axes: Vec<Axis>,
@@ -53,7 +54,8 @@ impl Recorder {
         Self { tensor: None, steps: Mutex::default() }
     }
 
-    /// Steps of the recorded tensor in order; empty if no valid tensor has the name.
+    /// Steps of the recorded tensor in order; empty if no valid tensor has the name. If several manifests have a tensor
+    /// of this name, or the recorder records all tensors, the steps of the first tensor by path and name.
     pub fn into_steps(self) -> Vec<StepRecord> {
         self.into_all().into_values().next().unwrap_or_default()
     }
@@ -67,16 +69,16 @@ impl Recorder {
         self.tensor.as_ref().is_none_or(|wanted| wanted == tensor)
     }
 
-    /// Stores `steps` as the steps of the tensor `tensor` in the manifest at the path `file`. If the tensor has steps
-    /// already, these stay.
+    /// Stores `steps` as the steps of the tensor `tensor` in the manifest at the path `file`. If steps are stored for
+    /// the tensor already, `steps` is dropped.
     pub(super) fn take(&self, file: &str, tensor: &str, steps: Vec<StepRecord>) {
         let mut all = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         all.entry((Arc::from(file), tensor.to_owned())).or_insert(steps);
     }
 }
 
-/// Sentence on the effect of a step that changes no axes, such as an alignment; `None` for other steps. `axes` and
-/// `separators` are those after the step.
+/// Sentence on the effect of a step that changes no axes, such as an alignment of the base address; `None` for other
+/// steps, and for `align … at=origin`. `axes` and `separators` are those after the step.
 pub(super) fn note(step: &StepItem, axes: &[Axis], separators: &[usize]) -> Option<String> {
     match &step.kind {
         StepKind::Strides(strides) => {

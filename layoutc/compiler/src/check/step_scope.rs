@@ -15,7 +15,7 @@ pub(super) struct StepScope<'a> {
     pub(super) scopes: &'a ManifestScopes,
     /// Function that returns the value of a symbol of the tensor by its name; `None` for any other name.
     pub(super) symbol: &'a dyn Fn(&str) -> Option<Expr>,
-    /// Parameters of the transform that is being expanded, with their values.
+    /// Parameters of the transform that is being expanded, with their values; empty outside of transforms.
     pub(super) parameters: &'a [(String, Expr)],
 }
 

@@ -17,7 +17,7 @@ fn spaced<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
     items.iter().map(text).collect::<Vec<_>>().join(" ")
 }
 
-/// Text of a step as a line of a manifest: `split c by="4"`.
+/// Text of a step as a line of a manifest: `split c by="4"`. Arguments of `apply` and names of new axes are left out.
 pub(super) fn line(step: &StepItem) -> String {
     match &step.kind {
         StepKind::Map(text) => format!("map \"{}\"", text.value),

@@ -44,7 +44,8 @@ pub(super) fn at_least(
     Ok(value)
 }
 
-/// Values of `bounds`, which must be at least 0 and fit 64 bits for all values of the symbols.
+/// Values of `bounds`, in order, each of which must be at least 0 and fit 64 bits for all values of the symbols.
+/// `ground` and `builder` are as in [`at_least`].
 pub(super) fn values(
     bounds: &[IntegerExpr],
     ground: StepScope<'_>,
@@ -53,7 +54,8 @@ pub(super) fn values(
     bounds.iter().map(|bound| at_least(bound, 0, ground, builder)).collect()
 }
 
-/// Value of `bytes`, which must be a constant power of two from 1 to 2^30, in bytes.
+/// Value of `bytes`, which must be a constant power of two from 1 to 2^30, in bytes; anything else is an error.
+/// `ground` and `builder` are as in [`at_least`].
 pub(super) fn power_of_two(
     bytes: &IntegerExpr,
     ground: StepScope<'_>,

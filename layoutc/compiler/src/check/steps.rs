@@ -45,8 +45,9 @@ pub(super) struct StepLowering<'a> {
     /// as `tile` and `pad`, add. Slots that a map adds are not counted, so that padding is unexplained if the layout
     /// has more slots than this. `None` on overflow.
     filled: Option<Expr>,
-    /// Span of the last step that increases the number of slots, or of the swizzle step if that is later. `None` if
-    /// there is no such step yet.
+    /// Location of the last step that may add slots: one after which there are more slots, or not provably as few, as
+    /// before it, or any `strides`, `swizzle`, `align` of an axis or `align … at=origin`. For a map or a foreign
+    /// notation, that of its text. `None` if there is no such step yet.
     grown: Option<FileSpan>,
     /// Pair (span of the `swizzle` step, period of its pattern in elements); `None` without a swizzle.
     swizzle_block: Option<(FileSpan, i128)>,
@@ -57,12 +58,12 @@ pub(super) struct StepLowering<'a> {
 }
 
 impl<'a> StepLowering<'a> {
-    /// Creates a lowering without steps, which records each step.
+    /// Creates a lowering for a layout of the tensor named `tensor`, with no step lowered yet, that records each step.
     pub(super) fn recording(builder: LayoutBuilder, tensor: &'a str) -> Self {
         Self { recorded: Some(Vec::new()), ..Self::new(builder.recording(), tensor) }
     }
 
-    /// Creates a lowering without steps for a layout of the tensor named `tensor`.
+    /// Creates a lowering for a layout of the tensor named `tensor`, with no step lowered yet, that records nothing.
     pub(super) fn new(builder: LayoutBuilder, tensor: &'a str) -> Self {
         let filled = slots(&builder);
         Self {

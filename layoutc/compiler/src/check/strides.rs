@@ -14,7 +14,7 @@ pub(super) struct StrideSource {
     pub(super) place: FileSpan,
     /// Suggestion of injective strides, as a pair (text, edit): their text in the notation of the given strides, and
     /// the edit that replaces the given strides by them, `None` if no edit can be applied. The whole is `None` if the
-    /// given strides are injective already, or symbolic.
+    /// given strides are injective already or symbolic, or if the suggestion cannot be written in their notation.
     pub(super) apart: Option<(String, Option<Fix>)>,
     /// Text of a `strides` step with the strides in elements, if the given strides look like byte strides: they are
     /// dense when they are counted in bytes. `None` for all other strides.
@@ -47,7 +47,9 @@ impl StrideSource {
     }
 
     /// Creates the source for a text with strides in a foreign notation at `place`. `strides` are injective ones, in
-    /// elements, to suggest; `None` if the given ones are injective or symbolic.
+    /// elements, to suggest; `None` if the given ones are injective or symbolic. Only texts of MLIR, mdspan and NumPy
+    /// get a suggestion. That of NumPy is in bytes; there is none if a stride of elements of `element_bits` bits is no
+    /// whole number of bytes.
     pub(super) fn foreign(
         notation: Notation,
         place: FileSpan,
@@ -76,8 +78,9 @@ impl StrideSource {
     }
 }
 
-/// Text `strides 4 1` of a step with strides in elements, if `strides` are dense when counted in bytes; otherwise
-/// `None`.
+/// Text `strides 4 1` of a step with strides in elements, if `strides`, one for each of `axes`, are dense when they are
+/// counted in bytes. `None` for any other strides, for symbolic ones, and for elements that have fewer than 2 bytes or
+/// a fractional number of bytes.
 pub(super) fn strides_of_bytes(
     axes: &[Axis],
     strides: &[Expr],
@@ -108,8 +111,9 @@ fn joined(numbers: &[i128], between: &str) -> String {
     numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
 }
 
-/// Injective strides close to `strides`, in elements: each exceeds the largest offset reached with the smaller ones.
-/// `None` if `strides` are injective already, or a stride or extent is symbolic.
+/// Injective strides close to `strides`, in elements, one for each of `axes`: each exceeds the largest offset reached
+/// with the smaller ones. `None` if `strides` are injective already, if a stride or extent is symbolic, or if a result
+/// exceeds 64 bits.
 pub(super) fn injective_strides(axes: &[Axis], strides: &[Expr]) -> Option<Vec<i128>> {
     let extents: Option<Vec<i128>> = axes.iter().map(|axis| axis.extent.as_const()).collect();
     let given: Option<Vec<i128>> = strides.iter().map(Expr::as_const).collect();

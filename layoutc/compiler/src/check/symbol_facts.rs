@@ -77,8 +77,8 @@ fn suggested(symbols: &[Symbol], numbers: &BTreeSet<i128>) -> Vec<Vec<(usize, Sy
     all
 }
 
-/// Symbols with `facts` added, each a pair (position of the symbol, fact). `None` if the facts change no symbol, or
-/// leave a symbol fewer values than 2 (after a maximum, than [`LEAST_VALUES`]).
+/// Symbols with `facts` added, each a pair (position of the symbol, fact). `None` if the facts change no symbol, if
+/// they leave a symbol fewer values than 2 (after a maximum, than [`LEAST_VALUES`]), or if a `multiple` exceeds 2^31.
 fn with(symbols: &[Symbol], facts: &[(usize, SymbolFact)]) -> Option<Vec<Symbol>> {
     let mut stronger = symbols.to_vec();
     for (k, fact) in facts {

@@ -53,7 +53,7 @@ pub(super) struct ManifestContext<'a> {
     /// Recorder of layout steps; `None` if steps are not recorded.
     pub(super) recorder: Option<&'a Recorder>,
     pub(super) planner: PlannerQuestions,
-    /// Tensors of the manifest by name.
+    /// Tensors of the manifest by name; of several with one name, the first.
     pub(super) named: &'a BTreeMap<&'a str, &'a TensorItem>,
     /// Names of the tensors that have views.
     pub(super) viewed: &'a BTreeSet<&'a str>,
@@ -79,7 +79,7 @@ impl CheckedTensor {
     }
 }
 
-/// Checks the tensor `item`. `Err` has all faults of the tensor.
+/// Checks the tensor `item`. `Err` has the faults found; it is empty if these have been reported already.
 pub(super) fn check(item: &TensorItem, place: ManifestContext<'_>) -> CheckResult<CheckedTensor> {
     TensorChecker::new(item, place).ok_or_else(Vec::new)?.tensor()
 }

@@ -46,8 +46,9 @@ struct CachedTensor {
     named: Arc<[Range<usize>]>,
 }
 
-/// Access to the cache during the check of one manifest. `before` are the tensors of its last check, `None` if they
-/// must not be reused. `around` is as in [`CachedManifest`] and `named` as in [`CachedTensor`], for the current text.
+/// Access to the cache during the check of one manifest. `before` are the tensors of its last check; `None` if there
+/// was none, or if they must not be reused because `around` differs. `around` is as in [`CachedManifest`] and `named`
+/// as in [`CachedTensor`], for the current text.
 pub(super) struct CacheLookup<'a> {
     cache: &'a TensorCache,
     syntax: &'a ManifestSyntax,
@@ -58,7 +59,7 @@ pub(super) struct CacheLookup<'a> {
 }
 
 impl TensorCache {
-    /// Opens the cache for the check of the manifest at position `file`; `None` if the manifest could not be parsed.
+    /// Opens the cache for the check of the manifest at position `file` in `files`; `None` for an invalid position.
     pub(super) fn open<'a>(
         &'a self,
         file: usize,
@@ -105,9 +106,9 @@ impl CacheLookup<'_> {
         (*hash.as_bytes(), is_viewed, is_recorded)
     }
 
-    /// Cached result for the tensor `item`, with its locations remapped to the current text. `None` if the tensor must
-    /// be checked again. `is_viewed` is true if the tensor has views; if `recorder` selects the tensor, the result has
-    /// its steps.
+    /// Cached result for the tensor `item`, with its locations remapped to the current text. `None` if the tensor is
+    /// not cached or a location cannot be remapped, so that it must be checked. `is_viewed` is true if the tensor has
+    /// views; if `recorder` selects the tensor, the result has its steps.
     pub(super) fn lookup(
         &self,
         item: &TensorItem,
@@ -142,7 +143,8 @@ impl CacheLookup<'_> {
     }
 }
 
-/// Map of locations from the text in which a cached tensor was checked to the current text.
+/// Map of locations from the text in which the tensor `one` was checked to the current text of the manifest `file`.
+/// `node` and `named` are the ranges of [`CachedTensor`] in the current text.
 struct SpanRemap<'a> {
     file: &'a Arc<str>,
     one: &'a CachedTensor,

@@ -132,7 +132,8 @@ impl Default for TargetsConfig {
 }
 
 impl TargetsConfig {
-    /// True if functions for CPUs are generated: by the target C, or by a custom target, whose model is that of C.
+    /// True if functions for CPUs are generated: by the target C, by a custom target, whose model is that of C, or if
+    /// no target is configured.
     pub(crate) fn has_cpu(&self) -> bool {
         self.c.is_some() || !self.own.is_empty() || self.names().is_empty()
     }

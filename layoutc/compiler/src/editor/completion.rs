@@ -14,7 +14,7 @@ use crate::manifest::read::NOTATION_WORDS;
 /// Kind of a completion proposal, as editors distinguish them by icons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CompletionIcon {
-    /// Keyword that names a node, such as `tensor`.
+    /// Keyword that names a node, such as `tensor`, or a function of maps, such as `morton`.
     Keyword,
     /// Key of a property, such as `dtype`.
     Property,
@@ -295,7 +295,7 @@ impl<'a> CompletionBuilder<'a> {
 
     /// Pair `(name, axes)` of the top-level item that encloses the cursor: the name that it declares, and the names of
     /// the axes in its `shape` in the current text. `axes` is empty for an item without a shape. `None` at the top
-    /// level.
+    /// level, and for an item without a name.
     fn shape(&self) -> Option<(String, BTreeSet<String>)> {
         let item = self.typing.around.first()?;
         let name = slice(self.text, item.args().next()?).to_owned();

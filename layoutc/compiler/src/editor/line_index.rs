@@ -47,8 +47,9 @@ impl LineIndex {
         start..start + content.trim_end_matches(['\n', '\r']).len()
     }
 
-    /// Byte offset of a position. A position past the end of its line is clamped to the end of the line, and a line
-    /// past the last one to the end of the text. A position inside a character becomes the start of the character.
+    /// Byte offset of a position, whose characters are counted in `encoding`. A position past the end of its line is
+    /// clamped to the end of the line, and a line past the last one to the end of the text. A position inside a
+    /// character becomes the start of the character.
     pub fn offset(&self, text: &str, position: Position, encoding: PositionEncoding) -> usize {
         let line = usize::try_from(position.line).unwrap_or(usize::MAX);
         if line >= self.starts.len() {
@@ -66,8 +67,8 @@ impl LineIndex {
         span.end
     }
 
-    /// Position of byte `offset` of `text`, which must be a character boundary; an offset past the end is clamped to
-    /// the end of the text.
+    /// Position of byte `offset` of `text`, with characters counted in `encoding`. The offset must be a character
+    /// boundary; an offset past the end is clamped to the end of the text.
     pub fn position(&self, text: &str, offset: usize, encoding: PositionEncoding) -> Position {
         let offset = offset.min(text.len());
         let line = self.starts.partition_point(|start| *start <= offset).saturating_sub(1);

@@ -14,12 +14,12 @@ pub enum RenameError {
     /// No name at the position refers to a declaration.
     #[error("no name that a manifest declares is here")]
     Nothing,
-    /// The new name is not a valid identifier.
+    /// The new name is not a valid identifier, or has more than 128 bytes. Contains the new name.
     #[error(
         "`{0}` is not a name: names consist of ASCII letters, digits and `_`, and do not begin with a digit"
     )]
     Invalid(String),
-    /// The new name is declared already, for a name of the same kind, in a manifest that contains the old name.
+    /// A manifest that contains the old name already sees another declaration of the same kind with the new name.
     #[error("`{name}` is already declared in `{path}`")]
     Taken {
         /// New name, which is taken.
@@ -48,7 +48,8 @@ pub fn at<'f>(
 /// of all its occurrences, by the path of the manifest, in the order of the text.
 ///
 /// # Errors
-/// [`RenameError`]: no declared name is there, or `new` is invalid or taken.
+/// [`RenameError::Nothing`] if there is no declared name at the offset, [`RenameError::Invalid`] if `new` is not a
+/// name, [`RenameError::Taken`] if `new` is declared already.
 pub fn rename(
     files: &EditorFiles,
     path: &str,

@@ -76,8 +76,8 @@ fn bounds(value: &Number) -> Bounds {
     }
 }
 
-/// True if the operand of a branch-free conversion to an integer is never NaN and always within the limits of the
-/// destination type. False for conversions of another form.
+/// True if `value`, the operand of the conversion named `cast`, is never NaN and always within the limits of the
+/// destination type. False if the conversion is not a branch-free one from f32 to an integer type.
 pub(super) fn is_within(cast: &str, value: &Number) -> bool {
     let Some(cast) = Cast::parse(cast).filter(|cast| casts::is_to_integer_choice(*cast)) else {
         return false;

@@ -13,8 +13,9 @@ use crate::base::dtype::{Dtype, Scalar};
 /// Number of elements per line; a structure has a line of its own.
 const ON_A_LINE: usize = 8;
 
-/// Definition `static const float NAME[2] = { … };` of the elements in `buffer` (little-endian), with the headers and
-/// structures that it needs. A partial element at the end is ignored. Without elements the array has one element 0.
+/// C definition `static const float NAME[2] = { … };` of an array with the elements in `buffer`, preceded by the
+/// headers and structures that it needs. `name` is the identifier, and `dtype` the element type. `buffer` is
+/// little-endian, and a partial element at its end is ignored. Without elements the array has one element 0.
 pub fn c_array(name: &str, dtype: Dtype, buffer: &[u8]) -> String {
     let element =
         if dtype.element_bits() < 8 { Dtype { scalar: Scalar::U8, lanes: 1 } } else { dtype };
@@ -62,7 +63,8 @@ pub fn c_array(name: &str, dtype: Dtype, buffer: &[u8]) -> String {
     text
 }
 
-/// Literal of one scalar; `dtype` is the element type in the manifest.
+/// Literal of one scalar of type `scalar` with the little-endian bytes `bytes`. `dtype` is the element type of the
+/// manifest: a byte of packed sub-byte elements is printed in hexadecimal.
 fn literal(scalar: Scalar, dtype: Dtype, bytes: &[u8]) -> String {
     let number = |bytes: &[u8]| bytes.iter().rev().fold(0_u64, |n, byte| n << 8 | u64::from(*byte));
     let bits = number(bytes);
@@ -116,7 +118,8 @@ fn literal(scalar: Scalar, dtype: Dtype, bytes: &[u8]) -> String {
     }
 }
 
-/// Hexadecimal literal of an IEEE float of 4 or 8 bytes.
+/// Hexadecimal literal of an IEEE float of 4 or 8 `bytes` with the bit pattern `bits`, followed by `suffix`. Zero,
+/// infinity and NaN are `0.0`, `INFINITY` and `NAN`.
 fn float(bits: u64, bytes: usize, suffix: &str) -> String {
     let (mantissa_bits, exponent_bits, digits) = if bytes == 4 { (23, 8, 6) } else { (52, 11, 13) };
     let sign = if bits >> (mantissa_bits + exponent_bits) & 1 == 1 { "-" } else { "" };

@@ -10,10 +10,11 @@ use crate::loops::error::PlanError;
 use crate::lower::context::Context;
 use crate::lower::index::{buffer_bytes, count, logical_bytes};
 
-/// Maximum number of multiples above the least value of a symbol.
+/// Maximum number of steps of a symbol above its least value; a step is the declared `multiple` of the symbol.
 const STEPS: i128 = 1 << 26;
 
-/// Benchmark sizes of pack and unpack of one tensor.
+/// Benchmark of pack of one tensor: values of its symbols, and bytes of the elements and of both buffers. Unpack has
+/// the two buffers swapped.
 pub(super) fn tensor(context: &Context<'_>) -> Result<BenchUnit, PlanError> {
     let facts: Vec<&Symbol> = context.symbols.iter().map(|symbol| symbol.facts).collect();
     let sizes = Sizes::new(&facts, &[context], &|_| true);
@@ -24,7 +25,8 @@ pub(super) fn tensor(context: &Context<'_>) -> Result<BenchUnit, PlanError> {
     Ok(sizes.unit([moved.min(dense), dense, slots]))
 }
 
-/// Benchmark sizes of a conversion; `symbols` are those of both tensors, in the order of the function's parameters.
+/// Benchmark of a conversion: values of the symbols, and bytes of the elements and of both buffers. `symbols` are those
+/// of both tensors, in the order of the function's parameters. `contexts` are the source and the destination.
 pub(super) fn convert(
     symbols: &[&Symbol],
     contexts: &[Context<'_>; 2],
@@ -40,16 +42,17 @@ pub(super) fn convert(
     Ok(sizes.unit([read.min(written), source, destination]))
 }
 
-/// Symbol values for a benchmark: the greatest declared values for which all buffers are small enough to be filled.
-/// While they are not, the number of steps of the symbol with most steps is halved; the least values are used in any
-/// case.
+/// Symbol values for a benchmark: the greatest declared values for which all buffers are small enough to be filled and
+/// the benchmark is short enough. While they are not, the number of steps of the symbol with most steps above its least
+/// value is halved. The least values are used in any case.
 pub(super) struct Sizes<'a> {
     symbols: &'a [&'a Symbol],
     pub(super) values: Vec<i128>,
 }
 
 impl<'a> Sizes<'a> {
-    /// Values for which the buffers of `contexts` fit and `is_short` holds; the least values if there are none.
+    /// Values of `symbols`, found by halving, for which the buffers of `contexts` are small enough and `is_short`
+    /// holds; the least values if no others are found.
     pub(super) fn new(
         symbols: &'a [&'a Symbol],
         contexts: &[&Context<'_>],
@@ -73,7 +76,7 @@ impl<'a> Sizes<'a> {
         }
     }
 
-    /// Value of a byte count for these symbol values, at most `i64::MAX`.
+    /// Value of a byte count over the symbols of `context` for these symbol values, at most `i64::MAX`.
     pub(super) fn value(&self, context: &Context<'_>, bytes: &Algebra) -> Result<i64, PlanError> {
         let value = |var: Var| {
             let known = context.symbols.iter().find(|known| var == Var::Symbol(known.number))?;

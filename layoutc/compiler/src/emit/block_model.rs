@@ -5,30 +5,32 @@ use serde::{Deserialize, Serialize};
 
 use super::cast_model::RunCast;
 
-/// Relayout primitives that pack, unpack and convert call.
+/// Relayout primitives that CPU functions call: pack, unpack, convert, and kernels that only copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Blocks {
-    /// True if runs are copied.
+    /// True if the primitive that copies contiguous runs is called.
     pub runs: bool,
-    /// Transposes of blocks, in ascending order of the element size in bytes.
+    /// Transpose primitives that are called, in ascending order of the element size.
     pub transposes: Vec<TransposeUnit>,
-    /// True if runs are set to 0.
+    /// True if the primitive that sets contiguous runs to 0 is called.
     pub zeros: bool,
-    /// Conversion primitives of runs and blocks, in order.
+    /// Primitives that convert the elements of runs and blocks, sorted by the name of the conversion.
     pub casts: Vec<RunCast>,
 }
 
-/// Transpose of blocks with elements of one size.
+/// Transpose primitives for elements of one size.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TransposeUnit {
     /// Bytes of an element.
     pub bytes: u32,
     /// Small numbers of rows or columns with specialized transposes that blocks may have: a subset of 2, 3, 4 and 8.
     pub few: Vec<u32>,
-    /// True if blocks may have fewer rows than a vector of 16 bytes has elements.
+    /// True if a call for a single block may have at least 2 rows, but fewer than a vector of 16 bytes has elements.
     pub few_rows: bool,
-    /// Bytes of the longest vectors that transpose tiles. 0 if each block has 2 or 4 rows or columns that are
-    /// interleaved on the other side. 16 if some of these blocks have 3 instead. 64 for any other block.
+    /// Width in bytes of the widest vectors that transpose a single block, the greatest over all such calls; 0 if there
+    /// are none. A call counts as 0 if columns of 2 or 4 elements are adjacent in the destination, or rows of 2 or 4
+    /// elements in the source, and fit 16 bytes: it interleaves or deinterleaves them. It counts as 16 if these columns
+    /// or rows have 3 elements of at most 4 bytes, and otherwise as 64.
     pub tiles: u32,
     /// True if a single block may belong to a relayout that fits the L2 cache.
     pub near: bool,
@@ -38,7 +40,7 @@ pub struct TransposeUnit {
     pub calls: Vec<BlockCall>,
 }
 
-/// Blocks that one call transposes.
+/// Number and arrangement of the blocks that one call of a transpose primitive transposes.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -46,10 +48,13 @@ pub struct TransposeUnit {
 pub enum BlockCall {
     /// Single block.
     One,
-    /// Several blocks whose elements are interleaved.
+    /// Several blocks whose columns of 2 or 4 elements are adjacent in the destination, or whose rows of 2 or 4
+    /// elements are adjacent in the source, so that the call interleaves or deinterleaves them.
     Alternating,
-    /// Several blocks whose columns are consecutive in the source.
+    /// Several blocks whose rows continue one another in the source: each block starts where the first row of the
+    /// previous one ends.
     Columns,
-    /// Several blocks whose rows are consecutive in the destination.
+    /// Several blocks whose columns continue one another in the destination: each block starts where the first column
+    /// of the previous one ends.
     Rows,
 }

@@ -40,7 +40,7 @@ pub(super) fn of(needs: &Requirements) -> Blocks {
     }
 }
 
-/// Transpose primitives called, by element size in bytes.
+/// Transpose primitives that are called, by element size in bytes.
 #[derive(Default)]
 struct Transposes(BTreeMap<u32, TransposeUnit>);
 
@@ -76,7 +76,8 @@ impl Transposes {
         unit.tiles = unit.tiles.max(tiles.unwrap_or(CPU.vector_bytes));
     }
 
-    /// Adds a call for several blocks; `steps` are the block distances in bytes, of destination and source.
+    /// Adds a call for several blocks. `to_step` and `from_step` are the distances between consecutive blocks in the
+    /// destination and in the source, in bytes; `None` if not constant.
     fn several(&mut self, call: &TransposeCall, [to_step, from_step]: [Option<i64>; 2]) {
         let bytes = call.element_bytes;
         let unit = self.unit(bytes);
@@ -132,7 +133,7 @@ impl TransposeUnit {
     }
 }
 
-/// Standard headers of a source, sorted, together with those that the primitives need.
+/// `headers` and the standard headers that the relayout primitives need, sorted and without duplicates.
 pub(super) fn includes(headers: Vec<String>) -> Vec<String> {
     let own = ["stddef.h", "string.h"].map(str::to_owned);
     headers.into_iter().chain(own).collect::<BTreeSet<_>>().into_iter().collect()

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Conversion primitives of runs and blocks for one pair of element types.
+/// Primitives that apply one element conversion to contiguous runs and to transposed blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunCast {
     /// Conversion name, as in syntax trees: `f32_to_f16`.
@@ -22,9 +22,10 @@ pub struct RunCast {
     pub to_bytes: u32,
     /// True if a value that overflows becomes the nearest finite value.
     pub saturates: bool,
-    /// True if runs are converted.
+    /// True if the primitive for contiguous runs is called.
     pub runs: bool,
-    /// Units of elements in which blocks are transposed and converted, one per distinct unit.
+    /// Primitives for transposed blocks that are called, one for each number of adjacent elements that are transposed
+    /// as a unit.
     pub transposes: Vec<RunTranspose>,
 }
 
@@ -40,13 +41,13 @@ pub struct RunTranspose {
 /// Bit cast between a float and the integer of its width.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FloatBits {
-    /// Macro that guards the function.
+    /// Macro that is defined together with the function, so that a second definition is skipped.
     pub guard: String,
     /// Name of the function, whose result has the same bits as its argument.
     pub name: String,
     /// Type of the argument: the float, or the integer with its bits.
     pub from: String,
-    /// Type of the result: the other one of the two.
+    /// Type of the result: the integer for an argument of the float type, else the float.
     pub to: String,
 }
 
@@ -57,15 +58,24 @@ pub struct CastUnit {
     pub cast: String,
     /// Name of the function.
     pub name: String,
-    /// Macro that guards the function.
+    /// Macro that is defined together with the function, so that a second definition is skipped.
     pub guard: String,
     /// Description of the result, on one line, for a comment.
     pub doc: String,
-    /// Algorithm: `parts`, `exact`, `wrap`, `clamp`, `from_integer`, `to_integer`, `widen`, `narrow`, or one that is
-    /// branch-free and computes with sums of floats: `to_integer_choice`, `widen_choice`, `narrow_choice`. `to_integer`
-    /// is branch-free too.
+    /// Algorithm of the function:
+    /// - `parts`: two other conversions, one after the other.
+    /// - `exact`: a cast of the language, which preserves every value.
+    /// - `wrap`: the low bits of an integer.
+    /// - `clamp`: an integer, clamped to the limits of the destination type.
+    /// - `from_integer`: an integer to a float, rounded.
+    /// - `to_integer`: a float to an integer, rounded and clamped, without branches.
+    /// - `widen`: a float to a float type that represents all values of its type.
+    /// - `narrow`: a float to any other float type, rounded.
+    /// - `to_integer_choice`, `widen_choice`, `narrow_choice`: like `to_integer`, `widen` and `narrow`, between f32 and
+    ///   small types, without branches and by float arithmetic on the value.
     pub form: String,
-    /// Two functions that `parts` calls, in order.
+    /// Functions that the form `parts` calls: the first on the argument, the second on its result. Empty in other
+    /// forms.
     pub parts: Vec<String>,
     /// Source type.
     pub from: CastSide,
@@ -80,32 +90,36 @@ pub struct CastUnit {
     /// Exponent field, minus 1, of the float that `from_integer` makes of an integer with the highest bit of `word`
     /// set.
     pub top_field: i64,
-    /// Number of mantissa bits that are rounded away.
+    /// Number of mantissa bits that `from_integer`, `narrow` and `narrow_choice` round away.
     pub dropped: u32,
-    /// Number of mantissa bits that `widen` adds.
+    /// Number of mantissa bits that `widen` and `widen_choice` add.
     pub shift: u32,
-    /// True if `widen` only shifts, because both types have the same exponent bias.
+    /// True if `widen` or `widen_choice` only shifts, because both types have the same exponent bias.
     pub shift_only: bool,
-    /// Exponent field of the source that corresponds to the least normal exponent of `narrow`'s destination.
+    /// Exponent field of the source for the least normal exponent of the destination, in `narrow` and `narrow_choice`.
     pub least: i64,
     /// Bit pattern of a value that overflows, as a literal: infinity, NaN, or the greatest finite pattern.
     pub beyond: String,
     /// True if a value may overflow.
     pub may_overflow: bool,
-    /// Least source value that `clamp`, `to_integer` and `to_integer_choice` do not clamp; `null` if none is too small.
+    /// Least source value that `clamp`, `to_integer` and `to_integer_choice` do not clamp, as a literal. `null` if no
+    /// source value is less, and in other forms.
     pub low: Option<String>,
-    /// Greatest source value that these do not clamp; `null` if none is too great.
+    /// Greatest source value that `clamp`, `to_integer` and `to_integer_choice` do not clamp, as a literal. `null` if
+    /// no source value is greater, and in other forms.
     pub high: Option<String>,
-    /// Result of `clamp` and `to_integer` for values below `low`; empty in other forms.
+    /// Result of `clamp`, `to_integer` and `to_integer_choice` for values below `low`, as a literal; empty in other
+    /// forms.
     pub low_result: String,
-    /// Result of `clamp` and `to_integer` for values above `high`; empty in other forms.
+    /// Result of `clamp`, `to_integer` and `to_integer_choice` for values above `high`, as a literal; empty in other
+    /// forms.
     pub high_result: String,
-    /// Function from an f32 to its bits.
+    /// Name of the function from an f32 to its bits.
     pub single_bits: String,
-    /// Function from bits to an f32.
+    /// Name of the function from bits to an f32.
     pub single_of_bits: String,
-    /// Difference of the exponent biases of the two types of `widen_choice` and `narrow_choice`, shifted to the
-    /// exponent field of an f32, as a literal.
+    /// Difference of the exponent biases of source and destination, shifted to the exponent field of an f32, as a
+    /// literal; `0x0` in other forms than `widen_choice` and `narrow_choice`.
     pub rebias: String,
     /// Float literal. `widen_choice`: least positive value of the source. `narrow_choice`: f32 whose last mantissa bit
     /// is the least positive value of the destination. `to_integer_choice`: f32 whose last mantissa bit is 1.
@@ -124,13 +138,15 @@ pub struct CastSide {
     pub element: String,
     /// Unsigned type that holds the bits of an element.
     pub bits_type: String,
-    /// Function from an element to its bits; empty if an element is represented by its bits.
+    /// Name of the function from an element to its bits. Empty for an integer type, and for a float type whose elements
+    /// are represented by their bits.
     pub to_bits: String,
-    /// Function from bits to an element; empty if an element is represented by its bits.
+    /// Name of the function from bits to an element. Empty for an integer type, and for a float type whose elements are
+    /// represented by their bits.
     pub of_bits: String,
     /// Mask of all bits of an element, as a literal.
     pub mask: String,
-    /// Greatest value of an integer type, as a literal.
+    /// Greatest value of an integer type, as a literal; without meaning for a float type.
     pub most: String,
     /// True if an integer type is signed.
     pub signed: bool,

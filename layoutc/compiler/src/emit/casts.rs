@@ -92,8 +92,9 @@ pub(super) fn is_to_integer_choice(cast: Cast) -> bool {
     form(cast) == "to_integer_choice"
 }
 
-/// True if a conversion has a branch-free algorithm that compilers can vectorize: from f32 to a float or integer type
-/// of at most 16 bits, or from such a float type to f32. The algorithm needs rounding to nearest.
+/// True if a conversion has a branch-free algorithm that compilers can vectorize: from f32 to f16, bf16, f8e4m3fn,
+/// f8e5m2, f4e2m1fn or an integer type of at most 16 bits, or from one of these float types to f32. The algorithm needs
+/// rounding to nearest.
 fn is_choice(cast: Cast) -> bool {
     let is_single = |dtype: Dtype| dtype.scalar == Scalar::F32;
     let is_small = |dtype: Dtype| {
@@ -170,7 +171,7 @@ pub(super) fn unit(cast: Cast, dialect: &Dialect) -> CastUnit {
     }
 }
 
-/// Constants of a branch-free conversion.
+/// Constants of a branch-free conversion; 0 in any other form.
 #[derive(Default)]
 struct Choice {
     /// Difference of the exponent biases of the two types, shifted to the exponent field of an f32.
@@ -198,8 +199,8 @@ fn mantissa_bits(format: &fill::FloatFormat) -> i32 {
     i32::try_from(format.mantissa_bits).unwrap_or(0)
 }
 
-/// Least and greatest source floats that are within the limits of the destination integer type, and these limits, as
-/// literals.
+/// Least and greatest source floats that are within the limits of the destination integer type, and these limits as
+/// integers of 32 or 64 bits, all as literals.
 fn float_limits(cast: Cast, dialect: &Dialect) -> Limits {
     let (from, to) = (cast.from(), cast.to());
     let (least, most) = range(to.scalar);
@@ -234,8 +235,8 @@ fn float_literal(value: f64, dtype: Dtype, dialect: &Dialect) -> String {
     element::literal(dialect, &dtype.to_string(), &bits, Spelling::Number)
 }
 
-/// Bounds of a clamped conversion as literals: least and greatest source value that is not clamped (`None` if no value
-/// is), and the results below and above.
+/// Bounds of a clamped conversion as literals: least and greatest source value that is not clamped (`None` if no source
+/// value is less, or greater), and the results for values below and above.
 #[derive(Default)]
 struct Limits {
     low: Option<String>,

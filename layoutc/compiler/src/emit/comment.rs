@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-/// `text` as the content of a `//` or `/* */` comment: printable ASCII is unchanged, any other character becomes its
-/// code point (`<U+202E>`); `*/`, `/*` and `??/` are separated by a blank, and no line ends in a backslash.
+/// Text as the content of a `//` or `/* */` comment. Printable ASCII is unchanged, a line feed or tab becomes a blank,
+/// and any other character becomes its code point: `<U+202E>`. The characters of `*/` and `/*`, and the last one of
+/// `??/`, are separated by a blank. A `.` follows a backslash at the end.
 pub fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {

@@ -19,10 +19,11 @@ use crate::model::compute::{
 };
 use crate::model::{Fill, FillValue, Manifest, Tensor};
 
-/// Maximum number of operations of a kernel whose symbol values are chosen.
+/// Maximum number of element operations of a kernel in a benchmark. The least values of its symbols may exceed it.
 const MOST_OPERATIONS: i128 = 1 << 28;
 
-/// Benchmark sizes of one kernel.
+/// Benchmark of one kernel: values of its symbols, numbers of elements, operations and bytes, and the buffers of its
+/// parameters.
 pub(super) fn compute(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -74,7 +75,7 @@ fn whole(values: &[i128]) -> Vec<i64> {
     values.iter().map(|value| clamped(*value)).collect()
 }
 
-/// Buffer of `bytes` bytes whose elements all have the value `number`.
+/// Buffer of `bytes` bytes for `tensor`, whose elements have the value `number`.
 fn memory_of(
     tensor: &Tensor,
     (bytes, number): (i64, i128),
@@ -92,7 +93,8 @@ fn memory_of(
     ComputeMemoryUnit { in_buffer, bytes, one }
 }
 
-/// Number of element operations of a kernel, including those of out-of-bounds elements.
+/// Number of element operations of a kernel for the values `values` of its symbols, including those of out-of-bounds
+/// elements.
 fn operations(compute: &KernelInstance, values: &[i64]) -> Result<i128, PlanError> {
     let mut all = 0_i128;
     for statement in &compute.statements {

@@ -20,11 +20,12 @@ pub struct ComputeUnit {
     /// CPU function with the same parameters for processors with fewer and shorter vector registers; `null` if it is
     /// equal to `function`.
     pub short: Option<Whole<Function>>,
-    /// True if the function copies one tensor to another, and is compiled once per vector length like a conversion.
+    /// True if the function only copies one tensor to another, so that it is compiled like the function of a
+    /// conversion.
     pub is_relayout: bool,
     /// Values for the test program; `null` on a target with GPU kernels.
     pub test: Option<Whole<ComputeTestUnit>>,
-    /// Benchmark size; `null` on a target with GPU kernels.
+    /// Benchmark; `null` on a target with GPU kernels.
     pub bench: Option<Whole<ComputeBenchUnit>>,
     /// GPU kernels; `null` on a target without GPU kernels.
     pub moves: Option<KernelsUnit>,
@@ -45,7 +46,7 @@ pub struct ComputeTestUnit {
     /// True if the reference implementation has one more parameter, the last: a sampling interval. It computes only
     /// elements whose number is a multiple of the interval.
     pub samples: bool,
-    /// Identifiers of the symbols.
+    /// Identifiers of the symbols in the test program, in the order of the kernel's parameters.
     pub symbols: Vec<String>,
     /// Test cases: one list of values per run, of the symbols and, if `samples` is true, of the sampling interval.
     pub cases: Vec<Vec<i64>>,
@@ -59,9 +60,9 @@ pub struct ComputeTestUnit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one question of a template")]
 pub struct OperandTestUnit {
-    /// Identifier in the test.
+    /// Identifier of the operand in the test program.
     pub name: String,
-    /// Position of its tensor or view in `computed` of the unit.
+    /// Position of the operand's tensor or view in the field `computed` of `Unit`.
     pub computed: usize,
     /// Identifiers of the symbols that the tensor's functions take.
     pub symbols: Vec<String>,
@@ -79,7 +80,8 @@ pub struct OperandTestUnit {
     pub is_sampled: bool,
     /// Absolute tolerance of an element, as a literal.
     pub absolute: String,
-    /// Relative tolerance of an element, as a literal: a fraction of the value by definition.
+    /// Relative tolerance of an element, as a literal: a fraction of the value that the reference implementation
+    /// computes.
     pub relative: String,
 }
 
@@ -88,7 +90,9 @@ pub struct OperandTestUnit {
 pub struct ArithmeticUnit {
     /// Function name.
     pub function: String,
-    /// Operation: `abs`, `floor_div`, `floor_mod`, `lesser`, `greater`, `min`, `max`, `round`.
+    /// Operation: `abs`, `floor_div`, `floor_mod`, `lesser`, `greater`, `min`, `max`, `round`. If one of two floats is
+    /// a NaN, `min` and `max` give the other one, `lesser` and `greater` the second operand. `round` converts an f64 to
+    /// an f32.
     pub form: String,
     /// Type of the operands and of the result; the operand of `round` is an f64.
     pub element: String,
@@ -98,7 +102,7 @@ pub struct ArithmeticUnit {
     pub unsigned: Option<String>,
 }
 
-/// Buffer for an intermediate.
+/// Buffer for an intermediate tensor, which the caller of a kernel provides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LocalUnit {
     /// Identifier in the test program and the benchmark.
@@ -111,10 +115,10 @@ pub struct LocalUnit {
     pub bytes: Whole<Expr>,
 }
 
-/// Tensor that tests of kernels fill or compare.
+/// Tensor or view that tests of kernels fill or compare.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComputedUnit {
-    /// Tensor or view.
+    /// Name, types and test values of the tensor or view.
     pub tensor: TestTensorUnit,
     /// Input values for the elements, ascending, as literals.
     pub numbers: Vec<String>,
@@ -146,6 +150,7 @@ pub struct ComputeMemoryUnit {
     pub in_buffer: String,
     /// Bytes of the buffer.
     pub bytes: i64,
-    /// Literal that each item of the buffer is set to; packed elements have their value in each element of a byte.
+    /// Literal that each item of the buffer is set to: 1, or 0 for an index whose range the manifest states. An item of
+    /// packed elements has this value in its low bits and once more in the bits of the next element.
     pub one: String,
 }

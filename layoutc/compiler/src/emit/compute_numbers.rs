@@ -18,18 +18,22 @@ use crate::model::{Fill, FillValue, Manifest, TensorRef};
 /// Set of input values for an operand of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbers {
+    /// Values of the tensor's list from -3 to 5.
     All,
-    /// Positive values, for functions that are undefined for negative arguments.
+    /// Positive values up to 5, for functions that are undefined for negative arguments.
     Positive,
     /// 1 and -1, for integer products.
     Units,
-    /// Values that are used as indices.
+    /// All values of the tensor's list, for elements that are used as indices.
     Indices,
-    /// Values that are used as indices and that the kernel requires to be below this bound.
+    /// Values from 0 to this bound, exclusive, for elements that are used as indices and that the kernel requires to be
+    /// in this range. A bound below 1 counts as 1.
     Below(i128),
 }
 
-/// Set of input values for a buffer of a kernel.
+/// Set of input values for a buffer of a kernel: index values if the kernel uses its elements as indices, else units if
+/// the kernel has a product of integers, else positive values if it calls a function that is undefined for negative
+/// arguments, else all.
 pub(super) fn numbers_for(compute: &KernelInstance, buffer: BufferRef) -> Numbers {
     if indexes(compute, buffer) {
         let BufferRef::Operand(k) = buffer else { return Numbers::Indices };
@@ -81,13 +85,14 @@ fn least(extent: &Expr, compute: &KernelInstance) -> i128 {
     Facts::new(&compute.symbols).bounds(extent).map_or(0, |(least, _)| least)
 }
 
-/// Input values of float and integer types, ascending.
+/// Input values of float types, ascending.
 const FLOATS: &[f64] = &[-2.0, -1.5, -1.0, -0.5, 0.5, 0.75, 1.0, 2.0];
+/// Input values of integer types, ascending; [`ends`] has further values for indices.
 const INTEGERS: &[i32] = &[-3, -2, -1, 1, 2, 3, 4, 5];
 
-/// Input values of a tensor as pairs (number, element bits), ascending. Sums and products of a few thousand elements
-/// are exact, and only index and boolean types include 0. Index values include both ends of the indexed axes, their
-/// middle, and the first index beyond.
+/// Input values of a tensor as pairs (number, element bits), ascending: 0 and 1 for `bool` and `u1`, [`FLOATS`] for
+/// float types, and for other types [`INTEGERS`], with the values of [`ends`] if elements of the tensor are used as
+/// indices. Values that the element type cannot represent are left out. Empty if the manifest lacks the tensor.
 pub(super) fn numbers(manifest: &Manifest, of: TensorRef) -> Vec<(f64, u64)> {
     let Some(dtype) = manifest.tensor(of).map(|tensor| tensor.dtype) else {
         return Vec::new();
@@ -108,7 +113,9 @@ pub(super) fn numbers(manifest: &Manifest, of: TensorRef) -> Vec<(f64, u64)> {
     all.into_iter().filter_map(bits).collect()
 }
 
-/// Index values at the first, middle and last index of the axes that elements of a tensor index, and beyond the end.
+/// Index values for a tensor whose elements are used as indices by kernels: the first, middle and last index of each
+/// axis that the elements index, and the first index beyond. Counts axes of constant extent, and the ranges that
+/// kernels require of the elements. Empty for any other tensor.
 fn ends(manifest: &Manifest, of: TensorRef) -> BTreeSet<i32> {
     let mut ends = BTreeSet::new();
     for compute in &manifest.computes {

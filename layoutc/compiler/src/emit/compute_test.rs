@@ -29,7 +29,7 @@ use crate::reference::kernel::{ReferenceKernel, plain};
 /// Maximum number of iterations of the reference implementation; beyond it, only a sample of the elements is computed.
 const MOST_ROUNDS: i128 = 1 << 24;
 
-/// Test values of one kernel.
+/// Test values of one kernel: reference implementation, test cases, operands, and buffers of intermediate tensors.
 pub(super) fn compute(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -86,8 +86,9 @@ pub(super) fn operand_contexts<'m>(
     compute.operands.iter().map(context).collect()
 }
 
-/// Test values of operand `k`, not sampled. `named` has pairs (symbol, identifier), `relative` is the relative
-/// tolerance of the kernel. `None` if an operand or symbol is unknown.
+/// Test values of operand `k` with the context `context`; `is_sampled` is false in them. `relative` is the relative
+/// tolerance of the kernel, and `named` has pairs (symbol, identifier in the test). `None` if an operand or symbol is
+/// unknown.
 fn operand(
     (manifest, compute): (&Manifest, &KernelInstance),
     (k, context): (usize, &Context<'_>),
@@ -117,8 +118,9 @@ fn operand(
     })
 }
 
-/// Buffers for intermediates that the caller of the kernel or of the reference implementation provides, which are the
-/// last parameters.
+/// Buffers for intermediate tensors that the caller of the kernel or of the reference implementation provides; they are
+/// the last parameters. `symbols` are the identifiers of the kernel's symbols in the test, and `namer` makes the
+/// identifiers of the buffers.
 fn locals(
     compute: &KernelInstance,
     dialect: &Dialect,
@@ -147,8 +149,8 @@ fn locals(
     Ok(units)
 }
 
-/// Number of values that a statement computes: product of the extents of its axes from `from` on, for these values of
-/// the symbols.
+/// Number of iterations of a statement: the product of the extents of its axes from position `from` on, for the values
+/// `values` of the kernel's symbols.
 pub(super) fn rounds(
     statement: &Statement,
     from: usize,
@@ -180,7 +182,8 @@ fn is_overwritten(compute: &KernelInstance, buffer: BufferRef) -> bool {
     first.is_some_and(|statement| !statement.keeps())
 }
 
-/// Bound on the relative error of a kernel's results: rounding of each operation, and reordered sums.
+/// Bound on the relative error of a kernel's results for the values `values` of its symbols: rounding of each
+/// operation, and reordered sums.
 fn tolerance(compute: &KernelInstance, values: &[i64]) -> Result<f64, PlanError> {
     let mut all = 0.0_f64;
     for statement in &compute.statements {
@@ -209,7 +212,8 @@ pub(super) fn epsilon(scalar: Scalar) -> f64 {
     })
 }
 
-/// Literals `[absolute, relative]` of the tolerance for elements of a type.
+/// Literals `[absolute, relative]` of the tolerance for elements of type `dtype`; `relative` is the relative tolerance
+/// of the kernel.
 fn allowed(dtype: Dtype, relative: f64) -> [String; 2] {
     let spelled = |value: f64| if value == 0.0 { "0".to_owned() } else { format!("{value:.1e}") };
     match dtype.scalar {
@@ -229,7 +233,8 @@ fn operands_of_kernels(manifest: &Manifest) -> BTreeSet<TensorRef> {
     operands.map(|operand| operand.tensor).collect()
 }
 
-/// Tensors and views that the tests fill or compare: those of [`operands_of_kernels`].
+/// Tensors and views that the tests of kernels fill or compare, in the order of [`operands_of_kernels`]. `tests` are
+/// the test values of all kernels.
 pub(super) fn computed(
     manifest: &Manifest,
     tests: &[&ComputeTestUnit],

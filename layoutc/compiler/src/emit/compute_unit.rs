@@ -12,7 +12,9 @@ use crate::model::compute::KernelInstance;
 use crate::passes::{has_vector_versions, index_width, openmp, vector_stores};
 use crate::{ir, plan};
 
-/// Template model of a kernel instance. A kernel that only copies a tensor is a relayout.
+/// Template model of a kernel instance. On a target with GPU kernels it has the GPU kernels alone. On any other target
+/// it has the CPU function, which is a relayout if the kernel only copies one tensor to another, with test values and a
+/// benchmark.
 pub(super) fn build(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -53,7 +55,8 @@ pub(super) fn build(
     Ok(ComputeUnit { name, kernel, function, short, is_relayout, test, bench, moves: None })
 }
 
-/// Template model of a relayout. A relayout with a version for each vector length is the body of a parallel region.
+/// Template model of a relayout function. On a target without GPU kernels, a function that is compiled once per vector
+/// length and has parallel loops becomes the body of an OpenMP parallel region.
 pub(super) fn relayout(
     mut function: ir::Function,
     naming: &Naming<'_>,

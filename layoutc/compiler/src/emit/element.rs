@@ -5,7 +5,8 @@ use super::record;
 use crate::base::dtype::{Dtype, Scalar};
 use crate::emit::syntax::Spelling;
 
-/// Type of an element; with `in_buffer`, type of the items of a buffer, which are bytes for sub-byte elements.
+/// Name of the type of an element in `dialect`. `element` is its type in manifest notation; any other text is returned
+/// unchanged. If `in_buffer` is true, it is the type of a buffer's items: bytes for elements of fewer than 8 bits.
 pub(super) fn type_name(dialect: &Dialect, element: &str, in_buffer: bool) -> String {
     let Some(dtype) = Dtype::of_plan(element) else { return element.to_owned() };
     if in_buffer && dtype.element_bits() < 8 {
@@ -20,7 +21,7 @@ pub(super) fn type_name(dialect: &Dialect, element: &str, in_buffer: bool) -> St
     (dialect.own_type)(dtype).unwrap_or_else(|| format!("{}{dtype}", dialect.structure))
 }
 
-/// Name and members of the structure that represents a type; `None` for a built-in type.
+/// Pair (name, member declarations) of the structure that represents an element type; `None` for a built-in type.
 pub(super) fn structure(dialect: &Dialect, dtype: Dtype) -> Option<(String, String)> {
     if let Some(record) = dtype.record() {
         return Some((record::name(dialect, record), record::members(dialect, record)));
@@ -42,7 +43,9 @@ pub(super) fn structure(dialect: &Dialect, dtype: Dtype) -> Option<(String, Stri
     }
 }
 
-/// Literal of an element as an initializer; `bits` are the hexadecimal bits of each lane, or of the whole record.
+/// Literal of an element as an initializer. `element` is its type in manifest notation, and `bits` are the hexadecimal
+/// bits of each lane, or of the whole record. `spelling` is the form of each lane, and has no effect on a record. The
+/// bits of an unknown type are returned unchanged.
 pub(super) fn literal(dialect: &Dialect, element: &str, bits: &str, spelling: Spelling) -> String {
     let Some(dtype) = Dtype::of_plan(element) else { return bits.to_owned() };
     if let Some(record) = dtype.record() {
@@ -67,7 +70,8 @@ pub(super) fn literal(dialect: &Dialect, element: &str, bits: &str, spelling: Sp
     if own.is_some() { format!("{{{lanes}}}") } else { format!("{{{{{lanes}}}}}") }
 }
 
-/// Literal of a scalar with these bits; for a complex number, the bits are the real part and the imaginary part is 0.
+/// Literal of a scalar with these bits. For a complex number, they are the bits of the real part, and the imaginary
+/// part is 0. Empty for a record.
 pub(super) fn scalar_literal(dialect: &Dialect, scalar: Scalar, bits: u64) -> String {
     let single = || single_literal(f32::from_bits(u32::try_from(bits & 0xFFFF_FFFF).unwrap_or(0)));
     let complex = |real: String, zero: &str| {
@@ -117,7 +121,8 @@ pub(super) fn scalar_literal(dialect: &Dialect, scalar: Scalar, bits: u64) -> St
     }
 }
 
-/// Digits of an unsigned integer, with a suffix or macro if the digits alone have another type.
+/// Literal of the unsigned integer `bits`: its `digits`, with a suffix or in a macro if the value exceeds 31 bits and
+/// the digits alone would have another type.
 fn unsigned_literal(dialect: &Dialect, scalar: Scalar, bits: u64, digits: String) -> String {
     match (scalar, dialect.wide_literal) {
         _ if bits <= 0x7FFF_FFFF => digits,

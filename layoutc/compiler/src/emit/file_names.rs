@@ -30,7 +30,7 @@ fn hash(name: &str) -> u64 {
 /// Set of identifiers at file scope.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// Identifiers in ascending order.
+    /// Identifiers in ascending order: by hash, then by name.
     names: Vec<Name>,
     marks: Marks,
 }

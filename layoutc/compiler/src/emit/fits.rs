@@ -12,8 +12,8 @@ use crate::lower::index;
 use crate::lower::index::{buffer_bytes, logical_bytes};
 use crate::model::Tensor;
 
-/// Diagnostic for a tensor that does not fit, with the value that exceeds the type; `None` if the tensor fits. A 64-bit
-/// index type is not checked, because the checker rejects larger values.
+/// Diagnostic for a tensor that does not fit the index type of the target, with the value that exceeds the type; `None`
+/// if the tensor fits. A 64-bit index type is not checked, because the checker rejects larger values.
 pub(super) fn index_fault(
     tensor: &Tensor,
     naming: &Naming<'_>,
@@ -42,8 +42,9 @@ pub(super) fn index_fault(
     Some(fault.help(help))
 }
 
-/// First quantity that exceeds `max`, as text: bytes, then elements, then intermediate index arithmetic. `None` if none
-/// does.
+/// Text about the first quantity of a tensor that exceeds `max`: its size in bytes (only if `counts_bytes` is true),
+/// then its number of elements, then a value of its index arithmetic. `None` if none does, or if a size cannot be
+/// expressed.
 fn excess(context: &Context<'_>, max: i128, counts_bytes: bool) -> Option<String> {
     let layout = context.layout;
     let symbol = |var| context.symbol(var);
@@ -92,7 +93,7 @@ fn excess(context: &Context<'_>, max: i128, counts_bytes: bool) -> Option<String
         .map(|reached| format!("its index arithmetic reaches {reached}, the type {max}"))
 }
 
-/// Binding of an index with the range `0..extent`.
+/// Binding of an index variable that takes the values `0..extent`. `symbol` has the ranges of the symbols in `extent`.
 fn counted(extent: &Expr, symbol: &Scope<'_>) -> Binding {
     let high = range(extent, symbol).high.map(|extent| extent.saturating_sub(1));
     Binding { tree: crate::ir::Expr::int(0), range: Range { low: Some(0), high } }
@@ -103,7 +104,8 @@ fn over(count: &Expr, symbol: &Scope<'_>, max: i128, unit: &str) -> Option<Strin
     (most > max).then(|| format!("it takes up to {most} {unit}, and the type ends at {max}"))
 }
 
-/// Greatest magnitude of an expression and of all its subexpressions; `i128::MAX` if unbounded.
+/// Greatest magnitude of an expression and of all its subexpressions, for the ranges of the variables in `scope`;
+/// `i128::MAX` if unbounded.
 fn reach(expr: &Expr, scope: &Scope<'_>) -> i128 {
     let own = range(expr, scope);
     let magnitude = |bound: Option<i128>| bound.map_or(i128::MAX, i128::saturating_abs);

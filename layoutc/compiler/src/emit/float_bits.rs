@@ -18,7 +18,8 @@ pub(super) struct Names {
     pub(super) of_bits: String,
 }
 
-/// Bit casts of an element type; `None` if the type is no float, or its elements are represented by their bits.
+/// Names of the bit casts of an element type; `None` if the type is no float, or if its elements are represented by
+/// their bits.
 pub(super) fn names(dtype: Dtype, dialect: &Dialect) -> Option<Names> {
     fill::format(dtype.scalar)?;
     if type_of(dtype, dialect) == bits_type(dtype, dialect) {

@@ -13,7 +13,8 @@ use crate::model::compute::KernelInstance;
 use crate::model::schedule::GraphSchedule;
 use crate::model::{Manifest, Memory, Tensor, View};
 
-/// Base name of the guard macro, and the file names. The guard ends with a hash if characters of the stem are replaced,
+/// Pair (guard, files): the base name of the guard macro, and the file names, for the path `out_stem` without
+/// extension. The guard is made of `prefix` and `out_stem`. It ends with a hash if characters of the stem are replaced,
 /// so that guards of different stems are distinct.
 pub(super) fn file_names(out_stem: &str, prefix: &str) -> (String, Files) {
     let name = out_stem.rsplit('/').next().unwrap_or(out_stem);
@@ -193,8 +194,8 @@ impl<'a> Claims<'a> {
 }
 
 impl<'a> Claims<'a> {
-    /// Claims the identifiers of a kernel instance; on a target with GPU kernels also those of the kernels for all
-    /// statements but the last.
+    /// Claims the identifiers of a kernel instance, whose function is called `name`; on a target with GPU kernels also
+    /// those of the kernels for all statements but the last.
     fn compute(&mut self, compute: &'a KernelInstance, name: &str) {
         let kernels = self.settings.language.kernels;
         let statements = if kernels { compute.statements.len() } else { 1 };
@@ -231,7 +232,8 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// Macro for the size of a graph's buffer in bytes.
+/// Name of the macro for the size of a graph's buffer in bytes. `upper` is the graph's identifier in upper case, and
+/// `buffer` the name of the buffer.
 pub(super) fn buffer_bytes(upper: &str, buffer: &str) -> String {
     format!("{upper}_{}_BUFFER_BYTES", buffer.to_ascii_uppercase())
 }
@@ -240,7 +242,8 @@ fn joined(owner: &str, what: &str) -> String {
     [owner, "_", what].concat()
 }
 
-/// All identifiers at file scope; `Err` if two of them are equal or one is reserved.
+/// All identifiers at file scope of a manifest's files. `Err` has the diagnostics for identifiers that are equal or
+/// reserved.
 pub(super) fn globals(manifest: &Manifest, settings: &Settings) -> Result<Names, Vec<Diagnostic>> {
     let quantities: Vec<Vec<String>> = manifest.tensors.iter().map(quantity_names).collect();
     let view_quantities: Vec<Vec<String>> = manifest.views.iter().map(view_quantities).collect();
@@ -289,7 +292,7 @@ const KERNEL_NAMES: &[&str] = &[
     "unpack_unaligned",
 ];
 
-/// Constants and functions for the launch range of a kernel.
+/// Names of the constants and functions for the launch range of the kernel called `kernel`.
 fn range_names(kernel: &str) -> Vec<String> {
     let upper = kernel.to_ascii_uppercase();
     let sizes = (0..3).flat_map(|axis| {
@@ -343,7 +346,8 @@ fn view_quantities(view: &View) -> Vec<String> {
     own.chain(counts).collect()
 }
 
-/// Pairs (macro, label) of a tensor's axis labels: `INPUT_FIELD_X`.
+/// Pairs (macro, label) of a tensor's axis labels: `INPUT_FIELD_X` for the label `x` of the axis `field`. `upper` is
+/// the tensor's identifier in upper case.
 pub(super) fn label_names<'t>(tensor: &'t Tensor, upper: &str) -> Vec<(String, &'t str)> {
     let mut names = Vec::new();
     for (axis, labels) in tensor.layout.logical().iter().zip(&tensor.labels) {

@@ -1,4 +1,4 @@
-//! Parallel generation of manifests for several targets.
+//! Parallel generation of the files of several manifests for several targets.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,8 @@ pub struct EmitJob<'a> {
 }
 
 impl EmitJob<'_> {
-    /// Result of `stage` on the manifest restricted to the target, with the layouts of its graphs solved.
+    /// Result of `stage` on the manifest restricted to the target, with the layouts of its graphs solved. `Err` has the
+    /// diagnostics of the solution of the graphs, or those of `stage`.
     fn run<T>(
         &self,
         stage: impl FnOnce(&Manifest) -> Result<T, Vec<Diagnostic>>,
@@ -58,10 +59,11 @@ impl<'a> Emitter<'a> {
         self
     }
 
-    /// Files of all manifests for every configured target, and the umbrella header if one is configured.
+    /// Files of all manifests for every configured target: target by target, in the order of the manifests. The
+    /// umbrella header is the last file, if one is configured.
     ///
     /// # Errors
-    /// The diagnostics of [`files`](Self::files) and of [`umbrella`](Self::umbrella).
+    /// The diagnostics of [`files`](Self::files), or the one of [`umbrella`](Self::umbrella).
     pub fn all(&self, manifests: &[Manifest]) -> Result<Vec<GeneratedFile>, Vec<Diagnostic>> {
         let of = |target| manifests.iter().map(move |manifest| EmitJob { target, manifest });
         let jobs: Vec<EmitJob<'_>> = self.config.target.names().into_iter().flat_map(of).collect();
@@ -72,11 +74,11 @@ impl<'a> Emitter<'a> {
         Ok(files)
     }
 
-    /// Umbrella header, which includes the headers of all manifests; `None` if none is configured. `outputs` are the
-    /// paths of all other outputs.
+    /// Umbrella header, which includes the C headers of all manifests; `None` if none is configured. `outputs` are the
+    /// paths of all other outputs, with the folder of their target: `c/a.h`.
     ///
     /// # Errors
-    /// `output::collision` with another output, and template errors.
+    /// `output::collision` if another output has the same path, and `template::*`.
     pub fn umbrella(&self, outputs: &[&str]) -> Result<Option<GeneratedFile>, Box<Diagnostic>> {
         umbrella(self.config, outputs, self.templates)
     }
@@ -84,7 +86,7 @@ impl<'a> Emitter<'a> {
     /// Files of each job, in the order of the jobs; empty for a job whose target is not configured.
     ///
     /// # Errors
-    /// All planning and template diagnostics, sorted.
+    /// All diagnostics of [`Target::files`] and of the solution of graphs, sorted and without duplicates.
     pub fn files(&self, jobs: &[EmitJob<'_>]) -> Result<Vec<Vec<GeneratedFile>>, Vec<Diagnostic>> {
         let Self { config, templates, observer } = *self;
         let common = common_folder(&config.project.sources);
@@ -122,8 +124,9 @@ impl<'a> Emitter<'a> {
         if faults.is_empty() { Ok(outputs) } else { Err(faults) }
     }
 
-    /// Diagnostics that [`files`](Self::files) reports before rendering: target limits, planning, missing templates.
-    /// Excludes errors raised while a project's template is rendered.
+    /// Diagnostics that [`files`](Self::files) reports before any template is rendered: graphs without a solution,
+    /// limits of the target, plans that cannot be made, missing templates. Sorted and without duplicates; empty if
+    /// there are none.
     pub fn refusals(&self, jobs: &[EmitJob<'_>]) -> Vec<Diagnostic> {
         let Self { config, templates, .. } = *self;
         let common = common_folder(&config.project.sources);

@@ -20,9 +20,9 @@ pub struct ImageUnit {
     pub scalar: String,
     /// OpenCL channel order and channel data type, as constants.
     pub formats: Whole<Vec<Constant>>,
-    /// Function that reads an element.
+    /// Name of the function that reads an element.
     pub fetch: String,
-    /// Function that writes a texel.
+    /// Name of the function that writes a texel.
     pub put: String,
 }
 
@@ -31,9 +31,10 @@ pub struct ImageUnit {
 pub struct KernelsUnit {
     /// Name, documentation and parameters of the whole operation; the body is empty.
     pub function: Whole<Function>,
-    /// Name for the CUDA stream parameter that differs from all other parameters.
+    /// Identifier of the CUDA stream parameter of a launcher: `stream`, or a name that differs from all other
+    /// parameters.
     pub stream: String,
-    /// Conditions on the symbols that the caller promises.
+    /// Conditions on the symbols that the caller guarantees.
     pub symbols_ok: Vec<Whole<Expr>>,
     /// Kernels, in the order in which they run.
     pub kernels: Vec<KernelUnit>,
@@ -59,7 +60,8 @@ pub struct TurnUnit {
 /// Axis of a launch range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RangeUnit {
-    /// Name for the number of work items: `items`, or `columns`, `rows` and `layers`.
+    /// Identifier of the number of work items along the axis in a launcher: `items`, or `columns`, `rows` and `layers`.
+    /// A prefix distinguishes the kernels of one launcher.
     pub name: String,
     /// Number of work items along the axis, as an expression over the symbols.
     pub items: Whole<Expr>,
@@ -73,10 +75,10 @@ pub struct RangeUnit {
     pub blocks: Option<i64>,
 }
 
-/// Kernel for buffers of any alignment, beside a kernel that accesses several elements at once.
+/// Variant of a kernel for buffers of any alignment. The kernel itself accesses several elements at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnalignedUnit {
-    /// Alignment in bytes that the other kernel requires of both buffers.
+    /// Alignment in bytes of both buffers that the kernel itself requires, and this variant does not.
     pub alignment_bytes: i64,
     /// Mask of the address bits that are 0 in aligned buffers: `alignment_bytes - 1`.
     pub last_byte: i64,
@@ -84,9 +86,9 @@ pub struct UnalignedUnit {
     pub function: Whole<Function>,
     /// Axes of the launch range, fastest first.
     pub axes: Vec<RangeUnit>,
-    /// Launch range as constants.
+    /// Launch range as constants, as far as it does not depend on symbols.
     pub constants: Whole<Vec<Constant>>,
-    /// Functions in place of the constants that depend on symbols.
+    /// Functions of the symbols that give the other sizes of the launch range.
     pub counts: Vec<Whole<Function>>,
 }
 
@@ -99,7 +101,7 @@ pub struct KernelUnit {
     pub axes: Vec<RangeUnit>,
     /// True if the launch range is empty for all values of the symbols.
     pub empty: bool,
-    /// Work items per work group, if they cooperate; `null` otherwise.
+    /// Number of work items per work group (threads per thread block), if they cooperate; `null` otherwise.
     pub group: Option<i64>,
     /// True if the launch needs exactly the number of work groups of the range; false if any number has the same
     /// result.
@@ -107,8 +109,9 @@ pub struct KernelUnit {
     /// Kernel for buffers that are not aligned to the vector accesses of this kernel; `null` if this kernel needs no
     /// alignment.
     pub unaligned: Option<UnalignedUnit>,
-    /// Launch range as constants: `TEXTURE_PACK_GLOBAL_SIZE_0`; with `unaligned` also the alignment of the buffers.
+    /// Launch range as constants, as far as it does not depend on symbols: `TEXTURE_PACK_GLOBAL_SIZE_0`. With
+    /// `unaligned` also the alignment of the buffers in bytes.
     pub constants: Whole<Vec<Constant>>,
-    /// Functions in place of the constants that depend on symbols.
+    /// Functions of the symbols that give the other sizes of the launch range.
     pub counts: Vec<Whole<Function>>,
 }

@@ -16,7 +16,8 @@ use crate::model::{Convert, Manifest, Tensor};
 use crate::passes::index_width;
 use crate::plan;
 
-/// Template model of the image that a tensor is stored in; `None` if the tensor is not in an image.
+/// Template model of the image that a tensor is stored in; `None` if the tensor is not in an image. `ident` is the
+/// identifier of the tensor or view, with which the names start.
 pub(super) fn image(tensor: &Tensor, ident: &str) -> Result<Option<ImageUnit>, PlanError> {
     let Some(image) = image::of(tensor)? else { return Ok(None) };
     let (lane, channel_type) = match tensor.dtype.scalar {
@@ -49,7 +50,7 @@ pub(super) fn image(tensor: &Tensor, ident: &str) -> Result<Option<ImageUnit>, P
     }))
 }
 
-/// Kernels of pack and unpack; empty if kernels cannot access the tensor's memory.
+/// Template models of pack and unpack, in this order; empty if kernels cannot access the tensor's memory.
 pub(super) fn moves(tensor: &Tensor, naming: &Naming<'_>) -> Result<Vec<KernelsUnit>, PlanError> {
     let plan = plan::gpu_relayouts(tensor, naming)?;
     let moves = plan.into_iter().flat_map(|plan| [plan.pack, plan.unpack]);
@@ -144,7 +145,8 @@ fn kernel_unit(kernel: Kernel, symbols: &[Param], before: &str) -> KernelUnit {
     }
 }
 
-/// Launch configuration of a kernel: constants, and functions of the symbols for sizes that are not constants.
+/// Launch configuration of a kernel as the pair (constants, functions): a constant for each size that does not depend
+/// on symbols, and a function of `symbols` for each other size.
 fn launch(kernel: &Kernel, symbols: &[Param]) -> (Vec<Constant>, Vec<Whole<Function>>) {
     let name = &kernel.function.name;
     let upper = name.to_ascii_uppercase();
@@ -203,7 +205,8 @@ fn free(wanted: &str, params: &[Param]) -> String {
     name
 }
 
-/// Threads of a block along each axis, fastest first: 32 along the fastest of several axes, for coalesced accesses.
+/// Number of threads of a block along each of `axes` axes, fastest first: 32 along the fastest of several axes, for
+/// coalesced accesses.
 fn threads(axes: usize) -> &'static [i64] {
     match axes {
         1 => &[GPU.threads],

@@ -66,8 +66,7 @@ pub const C_FILES: Language = Language {
     ],
 };
 
-/// OpenCL: programs, and headers for their hosts. OpenCL 1.2 requires image sizes of at least 8192 texels and 2048
-/// images of a device with images; common devices support 16384.
+/// OpenCL: programs, and headers for their hosts.
 pub const OPENCL_FILES: Language = Language {
     name: "opencl",
     dialect: &OPENCL,
@@ -84,8 +83,7 @@ pub const OPENCL_FILES: Language = Language {
     ],
 };
 
-/// CUDA: headers and sources. The image sizes are those of two-dimensional and layered textures and surfaces since
-/// compute capability 3.5.
+/// CUDA: headers and sources.
 pub const CUDA_FILES: Language = Language {
     name: "cuda",
     dialect: &CUDA,

@@ -7,8 +7,8 @@ use crate::loops::error::PlanError;
 /// Maximum number of nodes in a macro's expression: a floor division repeats its operands.
 const MAX_NODES: u64 = 1 << 14;
 
-/// Macro equivalent to a function that returns one expression. `None` if the function does not end with `return`, or
-/// uses Hilbert curve indices, which need a loop.
+/// Macro equivalent to a function that returns one expression. `None` if the last statement of the function is no
+/// `return`, or if the expression has positions on a Hilbert curve, which need a loop.
 ///
 /// # Errors
 /// [`PlanError::Macro`] if the expression has more than [`MAX_NODES`] nodes.
@@ -34,8 +34,9 @@ pub(super) fn of(function: &Function) -> Result<Option<MacroUnit>, PlanError> {
     }))
 }
 
-/// Expression with the result of a helper function, which a C compiler evaluates at compile time; any other expression
-/// is unchanged.
+/// Expression in operators alone for a call of a helper function (floor division or its remainder, minimum, maximum),
+/// so that a C compiler evaluates it at compile time. Any other expression is unchanged, and so is a division by a
+/// power of two, which is printed as a shift or mask.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other nodes call nothing")]
 fn without_helper(expr: Expr) -> Expr {
     let negative = |a: &Expr, b: &Expr| {
@@ -67,7 +68,7 @@ fn without_helper(expr: Expr) -> Expr {
     }
 }
 
-/// Number of nodes of an expression after the expansion of helper functions.
+/// Upper bound of the number of nodes of an expression after the expansion of helper functions.
 fn nodes(expr: &Expr) -> u64 {
     let [a, b] = match expr {
         Expr::FloorDiv { a, b }

@@ -73,10 +73,12 @@ use crate::model::Manifest;
 /// Generated file in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneratedFile {
-    /// Path with `/` separators: relative to the target's folder from [`Target`], relative to the output folder
-    /// (starting with the target's folder) from [`Compiler`](crate::Compiler).
+    /// Path with `/` separators. In the results of [`Target`] it is relative to the target's folder: `layers/a.h`. In
+    /// the results of [`Emitter`] and of [`Compiler`](crate::Compiler) it is relative to the output folder:
+    /// `c/layers/a.h`.
     pub path: String,
-    /// Complete text, including the content hash of [`content_hash`].
+    /// Complete text. The first line is a comment with the content hash of [`content_hash`], unless the file format has
+    /// no comments.
     pub text: String,
 }
 
@@ -84,7 +86,7 @@ pub struct GeneratedFile {
 /// view, conversion and kernel.
 const FUEL: u64 = 2_000_000;
 const FUEL_PER_TENSOR: u64 = 50_000;
-/// Base fuel if the project has templates of its own, in minijinja instructions.
+/// Fuel in place of `FUEL` if the project has templates of its own, in minijinja instructions.
 const USER_FUEL: u64 = 1_000_000;
 
 /// Target with compiled templates, which generates the files of any number of manifests.
@@ -117,7 +119,7 @@ impl<'a> Target<'a> {
         })
     }
 
-    /// Template model of a manifest for this target.
+    /// Template model of a manifest for this target, with an empty `stamp`. `out_stem` is as in [`Target::files`].
     ///
     /// # Errors
     /// The diagnostics of [`Target::files`], except those raised while a template is rendered.
@@ -143,8 +145,8 @@ impl<'a> Target<'a> {
     /// gives `layers/a.h`, `layers/a.c`, `layers/a_test.c`.
     ///
     /// # Errors
-    /// All diagnostics found: `padding::fill`, `name::collision`, `limit::generated`, `limit::index_type`, `target::*`,
-    /// `template::*`.
+    /// All diagnostics found: `padding::fill`, `name::collision`, `limit::generated`, `limit::index_type`,
+    /// `limit::choice`, `target::*`, `template::*`.
     pub fn files(
         &self,
         manifest: &Manifest,
@@ -204,13 +206,15 @@ fn missing(own: &OwnFile, templates: &Templates) -> Option<Diagnostic> {
     })
 }
 
-/// Paths of the generated files of a manifest, in the order of [`Target::files`]. `exchanges` is true if the manifest
-/// converts sharded tensors; nothing else in the manifest changes the paths.
+/// Paths of the generated files of a manifest, in the order of [`Target::files`]. `out_stem` is their path without
+/// extension, as there. `exchanges` is true if the manifest converts sharded tensors; nothing else in the manifest
+/// changes the paths.
 pub fn paths(settings: &Settings, out_stem: &str, exchanges: bool) -> Vec<String> {
     wanted(settings, out_stem, exchanges).into_iter().map(|(_, path)| path).collect()
 }
 
-/// Pairs (template name, output path) of the files to generate for a manifest.
+/// Pairs (template name, output path) of the files to generate for a manifest. `out_stem` and `exchanges` are as in
+/// [`paths`].
 fn wanted(settings: &Settings, out_stem: &str, exchanges: bool) -> Vec<(String, String)> {
     if let Some(own) = &settings.own {
         return vec![(own.template.clone(), format!("{out_stem}.{}", own.extension))];
@@ -238,7 +242,8 @@ fn fuel(manifest: &Manifest, templates: &Templates) -> u64 {
     base.saturating_add(tensors.saturating_mul(FUEL_PER_TENSOR))
 }
 
-/// Stamp of the generated files: a hash of the model and the templates (`texts`), `0x` and 8 hexadecimal digits.
+/// Stamp of the generated files: `0x` and 8 hexadecimal digits of a 31-bit hash of the model and of the template texts.
+/// `texts` is the hash of these texts.
 fn stamp(unit: &model::Unit, texts: &blake3::Hash) -> Result<String, postcard::Error> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&postcard::to_allocvec(unit)?);
@@ -249,13 +254,14 @@ fn stamp(unit: &model::Unit, texts: &blake3::Hash) -> Result<String, postcard::E
     Ok(format!("0x{:08X}", value & 0x7FFF_FFFF))
 }
 
-/// Text of a custom target with a line feed at its end; the text is otherwise unchanged.
+/// Text of a custom target's file, with a line feed at its end unless it is empty; the text is otherwise unchanged.
 fn ended(text: String) -> String {
     if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
 }
 
-/// Text without trailing blanks, without consecutive or leading empty lines, with one line feed at the end and with
-/// lines of at most [`wrap::COLUMNS`] columns.
+/// Text of a built-in target's file: without trailing blanks, without empty lines at the start, at the end or after
+/// another empty line, and with one line feed at the end. [`wrap::wrap`] breaks lines of more than [`wrap::COLUMNS`]
+/// columns.
 fn tidy(text: &str) -> String {
     let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
     let mut tidied = String::with_capacity(text.len().saturating_add(1));
@@ -302,7 +308,8 @@ fn limit(at: FileSpan, name: &str, what: &str) -> Diagnostic {
     Diagnostic::error(Code::LimitGenerated, message, at, "")
 }
 
-/// Diagnostic for a plan that cannot be made, at `at`; `name` is the tensor, relayout or kernel.
+/// Diagnostic for a plan that cannot be made. `at` is its location, and `name` the tensor, relayout or kernel. If a
+/// request of the manifest is not possible ([`PlanError::Choice`]), the location is that of the request instead.
 pub(crate) fn plan_fault(at: FileSpan, name: &str, error: &PlanError) -> Diagnostic {
     if let Some(refusal) = error.refusal() {
         return refusal;
@@ -318,6 +325,6 @@ pub(crate) fn plan_fault(at: FileSpan, name: &str, error: &PlanError) -> Diagnos
     limit(at, name, &error.to_string()).help(help)
 }
 
-/// Help of a diagnostic that no manifest can cause.
+/// Help of a diagnostic that only a fault of layoutc can cause.
 const OUR_FAULT: &str =
     "this is a fault of layoutc, not of the manifest: please report it with the manifest";

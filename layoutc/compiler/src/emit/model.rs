@@ -48,7 +48,7 @@ pub struct Unit {
     pub stamp_name: String,
     /// Build stamp: an integer literal that keeps files of different builds from being combined.
     pub stamp: String,
-    /// Parts of the generated code that are requested.
+    /// Parts of the code that are generated.
     pub emit: Parts,
     /// Language of the generated code: name, version, types, specifiers, and prefixes of helper names.
     pub language: Language,
@@ -56,23 +56,27 @@ pub struct Unit {
     pub header_includes: Vec<String>,
     /// Standard headers that the source includes, in order.
     pub source_includes: Vec<String>,
-    /// Helpers that the size functions and launch ranges in the host's header call, named as in `helpers`.
+    /// Helpers that the functions in the host's header call: size functions, conditions on symbols and launch ranges.
+    /// Named as in `helpers`.
     pub host_helpers: Vec<String>,
     /// Helpers that functions on byte counts call, named as in `helpers`; empty if byte counts have the index type.
     pub wide_helpers: Vec<String>,
-    /// Helpers that are called, in order: `floor_div`, `floor_mod`, `hilbert`, `hilbert_cell`, `max`, `min`.
+    /// Helper functions on indices that generated code calls, in alphabetical order: some of `floor_div`, `floor_mod`,
+    /// `hilbert`, `hilbert_cell`, `max`, `min`.
     pub helpers: Vec<String>,
-    /// Relayout primitives that pack, unpack and convert call.
+    /// Relayout primitives that CPU functions call: pack, unpack, convert, and kernels that only copy.
     pub blocks: Blocks,
     /// Functions by which a work item transposes words of several elements in registers.
     pub turns: Vec<TurnUnit>,
-    /// Helpers that the reference implementations of offsets in the tests call, named as in `helpers`.
+    /// Helpers that the reference implementations in the test program call, named as in `helpers`.
     pub test_helpers: Vec<String>,
-    /// Small float types that need conversion helpers, in order: `f16`, `bf16`, `f8e4m3fn`, ….
+    /// Small float types that need conversion helpers, in descending order of `sign_shift`, then by name: `bf16`,
+    /// `f16`, `f8e4m3fn`, ….
     pub conversions: Vec<SmallFloat>,
-    /// Bit casts of floats to define: those that conversions call and the language lacks.
+    /// Bit casts of floats to define: those that conversions and the helpers of small floats call and the language
+    /// lacks.
     pub float_bits: Vec<FloatBits>,
-    /// Element conversions that relayouts and kernels call, each after the conversions that it calls.
+    /// Element conversions that relayouts, kernels and tests call, each after the conversions that it calls.
     pub casts: Vec<CastUnit>,
     /// Arithmetic functions that kernels call where the language has no operator.
     pub arithmetic: Vec<ArithmeticUnit>,
@@ -90,7 +94,7 @@ pub struct Unit {
     pub reshards: Vec<ReshardUnit>,
     /// Kernels, one per instance, in the order of the manifest.
     pub computes: Vec<ComputeUnit>,
-    /// Tensors that the tests of kernels fill or compare.
+    /// Tensors and views that the tests of kernels fill or compare, each once.
     pub computed: Vec<ComputedUnit>,
     /// Schedules of the graphs, in the order of the manifest.
     pub schedules: Vec<ScheduleUnit>,
@@ -101,28 +105,28 @@ pub struct Unit {
 pub struct Files {
     /// File name of the manifest without extension.
     pub stem: String,
-    /// Header.
+    /// File name of the C header: `a.h`.
     pub header: String,
-    /// Source.
+    /// File name of the C source: `a.c`.
     pub source: String,
-    /// Test program.
+    /// File name of the C test program: `a_test.c`.
     pub test: String,
-    /// Benchmark program.
+    /// File name of the C benchmark program: `a_bench.c`.
     pub bench: String,
-    /// Header of the conversions between devices.
+    /// File name of the header of the conversions between devices: `a_mpi.h`.
     pub mpi_header: String,
-    /// Source of the conversions between devices.
+    /// File name of the source of the conversions between devices: `a_mpi.c`.
     pub mpi_source: String,
-    /// Test program of the conversions between devices.
+    /// File name of the test program of the conversions between devices: `a_mpi_test.c`.
     pub mpi_test: String,
 }
 
-/// Types, specifiers and prefixes of the language.
+/// Language of the generated code: name, version, types, specifiers, and prefixes of helper names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Language {
     /// Language name: `c`, `opencl`, `cuda`.
     pub name: String,
-    /// Language version: `c99`, `c11`, `c17` for C, `1.2` for OpenCL C.
+    /// Language version: `c99`, `c11`, `c17` for C, `1.2` for OpenCL C, the architectures for CUDA.
     pub standard: String,
     /// Type of indices, extents and offsets: `int64_t`.
     pub index: String,
@@ -142,7 +146,8 @@ pub struct Language {
     pub wide_helper: String,
 }
 
-/// Parts of the generated code that are requested.
+/// Parts of the code that are generated: those that the configuration requests, and those that they need. A field is
+/// true if its part is generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one word of the configuration")]
 pub struct Parts {
@@ -154,11 +159,11 @@ pub struct Parts {
     pub pack: bool,
     /// Test program.
     pub test: bool,
-    /// Benchmark program of pack, unpack and convert.
+    /// Benchmark program of pack, unpack, convert and kernels.
     pub bench: bool,
     /// Index functions as macros, in addition to functions.
     pub macros: bool,
-    /// Functions pack, unpack and convert in parallel on all cores (OpenMP).
+    /// Parallel execution of pack, unpack, convert and kernels on all cores (OpenMP).
     pub openmp: bool,
 }
 
@@ -198,7 +203,7 @@ pub struct Structure {
     pub name: String,
     /// Macro that guards the definition, because several headers may define the structure.
     pub guard: String,
-    /// Member declarations.
+    /// Member declarations, as text of one or more lines.
     pub members: String,
     /// Static assertions on the size of the structure and the offsets of its members.
     pub asserts: Vec<String>,
@@ -231,11 +236,12 @@ pub struct MacroUnit {
 pub struct BenchUnit {
     /// Symbol values, in the order of the function's parameters.
     pub values: Vec<i64>,
-    /// Bytes of the elements, each counted once.
+    /// Bytes of the elements that are moved, each counted once: the lesser of their sizes in the source and in the
+    /// destination.
     pub bytes: Whole<Expr>,
-    /// Bytes of the source buffer; for pack of the dense buffer.
+    /// Bytes of the source buffer, which is the dense buffer for pack.
     pub from_bytes: Whole<Expr>,
-    /// Bytes of the destination buffer; for pack of the tensor's buffer.
+    /// Bytes of the destination buffer, which is the tensor's buffer for pack.
     pub to_bytes: Whole<Expr>,
 }
 
@@ -253,17 +259,18 @@ pub struct AxisUnit {
 /// Access to packed sub-byte elements.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Packed {
-    /// Function that reads an element.
+    /// Name of the function that reads an element.
     pub load: String,
-    /// Function that writes an element.
+    /// Name of the function that writes an element.
     pub store: String,
     /// Bits of an element: 1 to 7.
     pub bits: u32,
-    /// Base-2 logarithm of the least number of elements that fill whole bytes.
+    /// Base-2 logarithm of the number of elements in the least group that fills whole bytes: 1 for 4 bits, 3 for 3
+    /// bits.
     pub shift: u32,
-    /// Least number of elements that fill whole bytes, minus 1; a mask for the index.
+    /// Number of elements in the least group that fills whole bytes, minus 1; a mask for the index.
     pub in_whole: u32,
-    /// Bytes that these elements fill; 1 if no element spans two bytes.
+    /// Bytes of the least group of elements that fills whole bytes; 1 if no element spans two bytes.
     pub bytes: u32,
     /// Mask of the bits of one element, as a literal.
     pub mask: String,
@@ -317,7 +324,7 @@ pub struct TensorUnit {
     pub ring: Option<RingUnit>,
     /// Steps of the layout as written, one line each. Each needs the filter `comment` in a comment.
     pub steps: Vec<String>,
-    /// Size constants, in order.
+    /// Size constants in the order of their definition, then the constants of the axis labels.
     pub constants: Whole<Vec<Constant>>,
     /// Size functions for the values that depend on symbols, in order.
     pub counts: Vec<Whole<Function>>,
@@ -325,13 +332,13 @@ pub struct TensorUnit {
     pub counts_guard: String,
     /// Function that is true if the symbols have values for which the layout is proven; `null` without symbols.
     pub symbols_ok: Option<Whole<Function>>,
-    /// Offset of an element in the buffer.
+    /// Function that gives the offset of an element in the buffer, in elements.
     pub offset: Whole<Function>,
     /// Physical indices of an element, one function per physical axis; empty if the physical rank is at most 1.
     pub indices: Vec<Whole<Function>>,
     /// Offset and physical indices as macros; empty if macros are not requested.
     pub macros: Vec<Whole<MacroUnit>>,
-    /// Inverse of the offset: logical index of the element in a slot.
+    /// Function that gives the logical indices of the element at given physical indices: the inverse of the index map.
     pub logical: Whole<Function>,
     /// Domain: conditions on the indices of elements, in manifest notation; `null` if every index has an element.
     pub domain: Option<String>,
@@ -347,7 +354,7 @@ pub struct TensorUnit {
     pub moves: Vec<KernelsUnit>,
     /// Values for the test program.
     pub test: Whole<TestUnit>,
-    /// Benchmark size of pack; unpack has the two buffers swapped.
+    /// Benchmark of pack; unpack has the two buffers swapped.
     pub bench: Whole<BenchUnit>,
 }
 
@@ -356,7 +363,7 @@ pub struct TensorUnit {
 pub struct TestUnit {
     /// Offset by definition (reference implementation). Print with `c_plain`.
     pub plain: Whole<Function>,
-    /// Identifiers of the symbols.
+    /// Identifiers of the symbols in the test program, in the order of the functions' parameters.
     pub symbols: Vec<String>,
     /// Test cases: one list of symbol values per run, in the order of `symbols`.
     pub cases: Vec<Vec<i64>>,
@@ -383,30 +390,31 @@ pub struct TestUnit {
     pub physical_bytes: Whole<Expr>,
     /// Declaration of the constant `fill`, which pack writes to padding; `null` if padding is left unchanged.
     pub fill: Option<Whole<Stmt>>,
-    /// Number of inverse lookups that the test makes if the inverse is a search; `null` if it is an expression.
+    /// Number of inverse lookups that the test makes if the inverse is a search; `null` if it is an expression, or if
+    /// the tensor has no element.
     pub searches: Option<i64>,
 }
 
-/// A tensor or view that the test program fills, compares or converts.
+/// Tensor or view that the test program fills, compares or converts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TestTensorUnit {
     /// Name in the manifest.
     pub name: String,
-    /// Name in the code, with the prefix.
+    /// Identifier in the generated code: prefix and name.
     pub ident: String,
     /// Element type, as in the manifest.
     pub dtype: String,
     /// C type of an element.
     pub element: String,
-    /// C type of what a buffer holds; bytes for packed elements.
+    /// C type of the buffer's items: `element`, or a byte type if elements are packed.
     pub in_buffer: String,
-    /// Functions that load and store an element that shares its byte with others; `null` for whole bytes.
+    /// Access to elements that share bytes; `null` if elements are whole bytes.
     pub packed: Option<Packed>,
-    /// True if only some indices of the shape are elements: `<ident>_in_domain` decides.
+    /// True if only some indices of the shape have elements; the function `<ident>_in_domain` is true for these.
     pub in_domain: bool,
-    /// True for a view: slots outside of it belong to other elements, and keep their values.
+    /// True for a view. Slots outside of it belong to other elements of the viewed tensor, and keep their values.
     pub is_view: bool,
-    /// Values of the tests.
+    /// Test values of the tensor or view.
     pub test: Whole<TestUnit>,
 }
 
@@ -446,14 +454,14 @@ pub struct ViewUnit {
     pub element_bytes: u32,
     /// Access to elements that share bytes; `null` if elements are whole bytes.
     pub packed: Option<Packed>,
-    /// Axes, outermost first.
+    /// Logical axes of the view, outermost first.
     pub axes: Vec<AxisUnit>,
     /// Extents of the physical axes, outermost first, in elements of the view.
     pub physical: Vec<Whole<Expr>>,
     /// Index map in manifest notation: for a window from its axes to the axes of the tensor or view that it selects
     /// from, for any other view to its storage axes.
     pub map: String,
-    /// Size constants, in order.
+    /// Size constants in the order of their definition, then the constants of the axis labels.
     pub constants: Whole<Vec<Constant>>,
     /// Size functions for the values that depend on symbols, in order.
     pub counts: Vec<Whole<Function>>,
@@ -461,15 +469,18 @@ pub struct ViewUnit {
     pub counts_guard: String,
     /// Function that is true if the symbols have values for which the layout is proven; `null` without symbols.
     pub symbols_ok: Option<Whole<Function>>,
-    /// Offset of an element in the buffer, in elements of the view.
+    /// Function that gives the offset of an element in the buffer, in elements of the view.
     pub offset: Whole<Function>,
     /// Physical indices of an element, one function per physical axis; empty if the physical rank is at most 1.
     pub indices: Vec<Whole<Function>>,
-    /// Function that reads the element at an offset; `null` if the memory is not accessible.
+    /// Name of the function that reads the element at an offset. `null` if the view has no memory; on a target with GPU
+    /// kernels also if it is not in a buffer of global or constant memory.
     pub load: Option<String>,
-    /// Function that writes the element at an offset; `null` if the view cannot be written.
+    /// Name of the function that writes the element at an offset; `null` if `load` is `null`, or if the view cannot be
+    /// written.
     pub store: Option<String>,
-    /// Image that the view's elements are read from and written to, on a target with GPU kernels; `null` otherwise.
+    /// Image whose texels hold the view's elements, on a target with GPU kernels. `null` on other targets, and for a
+    /// view that has the element type of the tensor, cannot be written, is not in an image, or has no image format.
     pub image: Option<ImageUnit>,
     /// Relayout from a dense array to a window; `null` if the view is no window, has no memory or cannot be written.
     pub pack: Option<Whole<Function>>,
@@ -488,11 +499,11 @@ pub struct ViewTestUnit {
     pub plain_lane: Option<Whole<Function>>,
     /// Number of tensor elements that one view element joins; 1 if it joins none.
     pub joined: i64,
-    /// Identifiers of the symbols.
+    /// Identifiers of the symbols in the test program, in the order of the functions' parameters.
     pub symbols: Vec<String>,
     /// Test cases: one list of symbol values per run, in the order of `symbols`.
     pub cases: Vec<Vec<i64>>,
-    /// Axes, outermost first.
+    /// Logical axes of the view, outermost first.
     pub axes: Vec<AxisUnit>,
     /// Offset of an element in a dense array of the view's shape, as an expression over `axes`.
     pub dense: Whole<Expr>,
@@ -513,18 +524,18 @@ pub struct ConvertUnit {
     pub function: Whole<Function>,
     /// GPU kernels of the relayout; `null` if kernels cannot access a memory, or on a target without GPU kernels.
     pub moves: Option<KernelsUnit>,
-    /// Source. Its axes have the names of the destination's.
+    /// Source: a tensor or view, with its test values.
     pub from: TestTensorUnit,
-    /// Destination.
+    /// Destination: a tensor or view, with its test values.
     pub to: TestTensorUnit,
     /// Position in the destination of each source axis.
     pub axes: Vec<usize>,
-    /// Function that converts an element; `null` if elements are copied unchanged.
+    /// Name of the function that converts an element; `null` if elements are copied unchanged.
     pub cast: Option<String>,
-    /// Identifiers of the symbols of both tensors.
+    /// Identifiers of the symbols of source and destination in the test program, each once.
     pub symbols: Vec<String>,
     /// Test cases: one list of symbol values per run, in the order of `symbols`.
     pub cases: Vec<Vec<i64>>,
-    /// Benchmark size.
+    /// Benchmark of the relayout.
     pub bench: Whole<BenchUnit>,
 }

@@ -50,7 +50,7 @@ fn spelled(counts: &[u32], [before, behind]: [&str; 2]) -> String {
     counts.iter().fold(String::new(), |text, count| format!("{text}{before}{count}{behind}"))
 }
 
-/// Member declarations, one per line.
+/// Member declarations of the structure, one per line. A comment follows a field that is stored as a byte array.
 pub(super) fn members(dialect: &Dialect, record: Record) -> String {
     let one = |member: &Member| {
         let counts = spelled(&member.counts, ["[", "]"]);
@@ -61,7 +61,7 @@ pub(super) fn members(dialect: &Dialect, record: Record) -> String {
     all(record).iter().map(one).collect::<Vec<_>>().join("\n    ")
 }
 
-/// Static assertions on the size of the structure and on the offset of each field.
+/// Static assertions on the size of the structure and, in a dialect with `offsetof`, on the offset of each field.
 pub(super) fn asserts(dialect: &Dialect, record: Record) -> Vec<String> {
     let name = name(dialect, record);
     let assert = |what: &str, condition: String| {
@@ -100,7 +100,8 @@ pub(super) fn of_bytes(dialect: &Dialect, record: Record, bytes: &[u8]) -> Strin
     format!("{{{}}}", all(record).iter().map(member).collect::<Vec<_>>().join(", "))
 }
 
-/// Nested braces around the scalars of an array, one level per axis of `counts`; an array of zeros has one element.
+/// Initializer of an array with the extents `counts` and the little-endian bytes `bytes`: nested braces around the
+/// scalars, one level per axis. An array of zeros has one element per level. Without axes, the literal of a scalar.
 fn nested(dialect: &Dialect, scalar: Scalar, counts: &[u32], bytes: &[u8]) -> String {
     let Some((count, inner)) = counts.split_first() else {
         let bits = bytes.iter().rev().fold(0_u64, |all, byte| all << 8 | u64::from(*byte));

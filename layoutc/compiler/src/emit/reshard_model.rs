@@ -19,14 +19,15 @@ pub struct ShardingUnit {
     pub mesh_axes: Vec<MeshAxisUnit>,
     /// Axes of the whole tensor, outermost first; the tensor's own axes are those of a shard.
     pub whole: Vec<AxisUnit>,
-    /// Names of the mesh axes that each of these axes is sharded over, major first; empty for an axis that is not
-    /// sharded.
+    /// For each axis in `whole`, the names of the mesh axes that it is sharded over, major first; empty for an axis
+    /// that is not sharded.
     pub cuts: Vec<Vec<String>>,
     /// Number of devices that hold each element.
     pub replicas: i64,
     /// True if some indices of some shards are outside the tensor.
     pub uneven: bool,
-    /// Index functions: `owner`, `holds`, `local`, `begin_n`, `length_n`, …, `global`.
+    /// Index functions of the sharding: `owner`, `holds`, `local`, then `begin_n` and `length_n` for each axis `n` of
+    /// `whole`, and `global`.
     pub functions: Vec<Whole<Function>>,
 }
 
@@ -56,7 +57,7 @@ pub struct MeshAxisUnit {
     pub stride: i64,
 }
 
-/// Conversion between two shardings by messages.
+/// Conversion between two shardings, by MPI messages between the devices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReshardUnit {
     /// Function name.
@@ -67,7 +68,7 @@ pub struct ReshardUnit {
     pub to: usize,
     /// Position in the destination of each source axis.
     pub axes: Vec<usize>,
-    /// Number of ranks that take part; ranks are device numbers.
+    /// Number of MPI ranks that take part; the rank of a device is its number.
     pub ranks: i64,
     /// Mesh axes over which the shards of the source are replicated.
     pub repeated: Vec<MeshAxisUnit>,
@@ -85,6 +86,6 @@ pub struct ReshardUnit {
     pub least_bytes: i64,
     /// Bytes sent by all devices; `null` if the devices are too many to examine every pair.
     pub sent_bytes: Option<i64>,
-    /// Number of messages of all devices; `null` as for `sent_bytes`.
+    /// Number of messages that all devices send; `null` if `sent_bytes` is `null`.
     pub messages: Option<i64>,
 }

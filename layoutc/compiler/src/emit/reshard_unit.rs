@@ -15,7 +15,8 @@ use crate::model::reshard::{DeviceSharding, Reshard};
 use crate::model::ring::Ring;
 use crate::model::{Fill, Manifest, Memory, Tensor};
 
-/// Template model of a tensor's sharding; extents are lowered with the symbols of `context`.
+/// Template model of a tensor's sharding. `plan` has the index functions of the sharding, and `context` the identifiers
+/// of the symbols in the extents.
 pub(super) fn sharding(
     sharded: &DeviceSharding,
     plan: ShardingPlan,
@@ -44,7 +45,8 @@ pub(super) fn sharding(
     })
 }
 
-/// Template model of a tensor's ring buffer.
+/// Template model of a tensor's ring buffer. `plan` has its index function, and `context` the identifiers of the
+/// symbols in the extents.
 pub(super) fn ring(
     ring: &Ring,
     plan: RingPlan,
@@ -64,7 +66,8 @@ pub(super) fn ring(
     })
 }
 
-/// Axes of a mesh, outermost (major) first, with strides in devices.
+/// Axes of a mesh, outermost (major) first. The stride of an axis is a difference of device numbers: 1 for the last
+/// axis.
 fn mesh_axes(sharded: &DeviceSharding) -> Vec<MeshAxisUnit> {
     let mut stride = 1;
     let mut axes: Vec<MeshAxisUnit> = Vec::new();
@@ -76,11 +79,12 @@ fn mesh_axes(sharded: &DeviceSharding) -> Vec<MeshAxisUnit> {
     axes
 }
 
-/// Template model of a conversion between shardings. `None` on a target with GPU kernels, if one of the tensors has no
-/// memory, or if an error is reported elsewhere.
+/// Template model of a conversion between shardings. `None` on a target with GPU kernels, if a tensor does not exist,
+/// is not sharded or has no memory, or if the bytes to send cannot be counted, because an extent is not constant or the
+/// number is too large.
 ///
 /// # Errors
-/// [`PlanError`] if a count exceeds 64 bits.
+/// [`PlanError::Literal`] if a count exceeds 64 bits.
 pub(super) fn reshard(
     manifest: &Manifest,
     reshard: &Reshard,

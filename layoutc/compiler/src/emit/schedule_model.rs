@@ -12,7 +12,7 @@ pub struct ScheduleUnit {
     pub ident: String,
     /// Identifier in upper case, for macros.
     pub upper: String,
-    /// Cost of the schedule, in bytes.
+    /// Cost of the operators and conversions of the schedule, in bytes.
     pub cost: u64,
     /// Lower bound on the cost of any schedule, in bytes.
     pub lower_bound: u64,
@@ -20,7 +20,7 @@ pub struct ScheduleUnit {
     pub buffers: Vec<BufferUnit>,
     /// Operators, which the caller implements.
     pub operators: Vec<OperatorUnit>,
-    /// Calls when constants are loaded, executed once, in order.
+    /// Calls that are made once, when constants are loaded, in order.
     pub load: Vec<CallUnit>,
     /// Calls of each run, in order.
     pub run: Vec<CallUnit>,
@@ -39,7 +39,8 @@ pub struct BufferUnit {
     pub bytes: u64,
     /// Macro for the bytes of the buffer.
     pub bytes_name: String,
-    /// Role: `input`, `constant`, `loaded`, `between` (an intermediate) or `output`.
+    /// Role: `input` (filled by the caller before each run), `constant` (filled by the caller once), `loaded` (a
+    /// converted constant, written when constants are loaded), `between` (an intermediate) or `output`.
     pub role: String,
     /// Aliases: other tensors or layouts with the same contents, for which no byte is copied.
     pub held: Vec<HeldUnit>,

@@ -15,7 +15,8 @@ use crate::model::schedule::{
 /// Template model of a schedule; `converts` are the conversions of the manifest on this target.
 ///
 /// # Errors
-/// A diagnostic if a conversion of the schedule does not exist on the target.
+/// `limit::generated` if the schedule calls an operator that does not exist, or a conversion that the target does not
+/// have.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
 pub(super) fn build(
     manifest: &Manifest,

@@ -47,7 +47,8 @@ pub struct OwnFile {
 }
 
 impl Settings {
-    /// Settings of a language without a configuration.
+    /// Settings of a language without a configuration: constants, index functions, pack and a test program, for one
+    /// thread, with the default index type and without a prefix.
     pub fn of(language: &'static Language) -> Self {
         let parts = [Part::Constants, Part::Index, Part::Pack, Part::Test];
         Self {

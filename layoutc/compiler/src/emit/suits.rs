@@ -1,4 +1,5 @@
-//! Check that a target can represent a tensor: physical rank, element type, and image sizes.
+//! Check that a target with GPU kernels can represent a tensor: number of work items, physical rank, element type, and
+//! image sizes. Any other target can represent every tensor.
 
 use layoutc_algebra::expr::Expr as Algebra;
 
@@ -14,7 +15,7 @@ use crate::lower::expr::range;
 use crate::model::{Manifest, Memory, Tensor};
 
 /// Diagnostics for tensors that the target of `settings` cannot represent, each at the responsible part of the
-/// manifest.
+/// manifest. Empty for a target without GPU kernels, which can represent every tensor.
 pub(super) fn faults(manifest: &Manifest, settings: &Settings) -> Vec<Diagnostic> {
     if !settings.language.kernels {
         return Vec::new();
@@ -38,7 +39,8 @@ fn of_tensor(tensor: &Tensor, settings: &Settings) -> Vec<Diagnostic> {
     faults
 }
 
-/// Diagnostic for a tensor with more elements than a launch can have work items.
+/// Diagnostic for a tensor in a buffer that has more slots or more logical elements than a launch on the target can
+/// have work items; `None` for any other tensor.
 fn launch_fault(tensor: &Tensor, settings: &Settings) -> Option<Diagnostic> {
     let counts = [tensor.layout.physical_elements(), tensor.layout.logical_elements()];
     let most = counts.map(|count| greatest(tensor, count).unwrap_or(i128::MAX));
@@ -56,7 +58,8 @@ fn launch_fault(tensor: &Tensor, settings: &Settings) -> Option<Diagnostic> {
     Some(fault.help("split the tensor, or give the symbols a smaller `max`"))
 }
 
-/// Greatest value of a size for all values of the symbols; `None` if unbounded.
+/// Upper bound of `size`, an expression over the symbols of `tensor`, for all values of the symbols; `None` if
+/// unbounded.
 fn greatest(tensor: &Tensor, size: &Algebra) -> Option<i128> {
     let avoid = |_: &str| false;
     let options = RelayoutOptions { cores: Cores::One, primitives: Primitives::None };

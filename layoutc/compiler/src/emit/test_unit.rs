@@ -21,7 +21,7 @@ use crate::plan::view::dense_bytes;
 use crate::reference::tensor::{physical_offset, plain_offset};
 use crate::reference::view::plain;
 
-/// Identifiers that the template declares in functions that also contain names from the manifest.
+/// Identifiers that the template of the test program declares in functions that also contain names from the manifest.
 const TAKEN: &[&str] = &[
     "all",
     "back",
@@ -174,7 +174,8 @@ fn searches(layout: &Layout) -> Result<Option<i64>, PlanError> {
     Ok(i64::try_from(often).ok())
 }
 
-/// Identifiers in the test program: of the symbols of a tensor, and of its logical axes with their extents.
+/// Pair (symbols, axes): the identifiers in the test program of the symbols of a tensor, and its logical axes with
+/// their identifiers and extents there.
 fn named(
     context: &Context<'_>,
     namer: &mut Namer<'_>,
@@ -188,7 +189,7 @@ fn named(
     Ok((symbols, axes))
 }
 
-/// Test values of one view; `tensor` is the view as a tensor in ordinary memory.
+/// Test values of one view; `tensor` is the view as a tensor in global memory, or without memory.
 pub(super) fn view(
     manifest: &Manifest,
     view: &View,
@@ -238,9 +239,9 @@ const CASES: usize = 10;
 /// Size limit of the template in bytes, exclusive: larger buffers are not filled.
 const LIMIT_BYTES: i128 = 64 << 20;
 
-/// Symbol values to test with, one inner vector per case, in ascending order: the least values, and random values
-/// evenly distributed over orders of magnitude within [`LIMIT_BYTES`]. At most [`CASES`] cases; one empty case without
-/// symbols.
+/// Values of `symbols` to test with, one inner vector per case, in ascending order: the least values, and random
+/// values, evenly distributed over orders of magnitude, for which the buffers of `contexts` are smaller than
+/// [`LIMIT_BYTES`]. At most [`CASES`] cases; one empty case without symbols.
 pub(super) fn cases(symbols: &[&Symbol], contexts: &[&Context<'_>]) -> Vec<Vec<i64>> {
     if symbols.is_empty() {
         return vec![Vec::new()];
@@ -281,7 +282,8 @@ pub(super) fn least(symbol: &Symbol) -> i128 {
     min.saturating_add((step - min.rem_euclid(step)).rem_euclid(step))
 }
 
-/// True if the buffers of all tensors are smaller than [`LIMIT_BYTES`] for these values of `symbols`.
+/// True if the buffer and the dense buffer of each tensor in `contexts` are smaller than [`LIMIT_BYTES`] for the values
+/// `values` of `symbols`.
 pub(super) fn fits(symbols: &[&Symbol], values: &[i128], contexts: &[&Context<'_>]) -> bool {
     contexts.iter().all(|context| {
         let value = |var: Var| {

@@ -6,7 +6,8 @@ use super::model::TurnUnit;
 use crate::base::dtype::Dtype;
 use crate::passes::{Requirements, Routine};
 
-/// Name of the function that transposes `rows` words of `columns` elements each.
+/// Name of the function that transposes `rows` words of `columns` elements each; `element` is the element type in
+/// manifest notation.
 pub(super) fn name(dialect: &Dialect, element: &str, [rows, columns]: [i64; 2]) -> String {
     format!("{}turn_{element}_{rows}x{columns}", dialect.helper)
 }

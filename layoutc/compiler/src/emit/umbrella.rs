@@ -14,11 +14,12 @@ use crate::base::content_hash;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::config::Config;
 
-/// Fuel of the template per included header, in addition to `FUEL`.
+/// Fuel of the template per included header, in addition to `FUEL`, both in minijinja instructions.
 const FUEL_PER_HEADER: u64 = 1000;
 const FUEL: u64 = 100_000;
 
-/// Template model of the umbrella header.
+/// Template model of the umbrella header: name and version of the generator, include guard, and sorted paths of the
+/// included headers, relative to its folder.
 pub(super) struct Umbrella {
     pub(super) generator: String,
     pub(super) guard: String,
@@ -52,11 +53,11 @@ pub(super) fn umbrella(
     Ok(Some(GeneratedFile { path: format!("c/{}", header.path), text: header.text }))
 }
 
-/// Header at `path` that includes `headers` in sorted order, by paths relative to its own folder. All paths are
-/// relative to the same folder.
+/// Header at `path` that includes `headers` in sorted order, by paths relative to its own folder. `path` and `headers`
+/// are relative to the same folder. `prefix` is that of the include guard.
 ///
 /// # Errors
-/// Errors of a project template: `template::*`.
+/// `template::*` from a project template.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
 fn header(
     path: &str,

@@ -33,7 +33,9 @@ use crate::lower::index::{Quantity, ring, sharding};
 use crate::model::{Manifest, Memory, PackFrom, Tensor, fill_fault};
 use crate::plan::{self, TensorPlan};
 
-/// Template model of a manifest with an empty stamp; `Err` has all diagnostics.
+/// Template model of a manifest, with an empty stamp. `out_stem` is the path of the generated files without extension.
+/// `Err` has all diagnostics of the first step that fails: the check of fill values and tensors, the names, or the
+/// plans.
 pub(super) fn build(
     manifest: &Manifest,
     settings: &Settings,
@@ -308,7 +310,7 @@ fn pack_from(logical: PackFrom, settings: &Settings) -> PackFromUnit {
     }
 }
 
-/// Macros of the offset and the physical indices, without those that a macro cannot compute.
+/// Macros of the offset function and of the functions of physical indices, without those that a macro cannot compute.
 fn macros(plan: &TensorPlan) -> Result<Vec<Whole<MacroUnit>>, PlanError> {
     let functions = [&plan.offset].into_iter().chain(&plan.indices);
     functions
@@ -317,7 +319,9 @@ fn macros(plan: &TensorPlan) -> Result<Vec<Whole<MacroUnit>>, PlanError> {
         .collect()
 }
 
-/// Constants for integer values, and functions of the symbols for all other values. Labels are constants too.
+/// Pair (constants, functions) for the `quantities` of a tensor: a macro constant for a value that is an integer, a
+/// function of the symbols for any other value. The labels of the axes follow the constants. `symbols_ok` has the
+/// parameters of the functions. `upper` and `ident` start the names of the constants and of the functions.
 pub(super) fn constants(
     tensor: &Tensor,
     quantities: &[Quantity],
@@ -393,8 +397,9 @@ pub(super) fn index_text(
     Ok(format!("({}) -> ({items})", names.join(", ")))
 }
 
-/// Macro that guards the sizes that headers of several targets define. The name has a hash of the sizes, so that other
-/// sizes under the same names are not skipped.
+/// Name of the macro that guards the sizes of a tensor, which headers of several targets define. `upper` is the
+/// tensor's identifier in upper case. The name has a hash of the sizes, so that other sizes under the same names are
+/// not skipped.
 pub(super) fn counts_guard(upper: &str, tensor: &Tensor) -> String {
     let layout = &tensor.layout;
     let sizes = (layout.logical(), layout.storage(), layout.strides(), layout.physical_shape());

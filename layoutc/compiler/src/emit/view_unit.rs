@@ -17,7 +17,8 @@ use crate::lower::expr::lower;
 use crate::model::{Manifest, Memory, Tensor, View, ViewKind};
 use crate::plan::view::{self, in_memory};
 
-/// Template model of a view; `Err` if the view cannot be generated.
+/// Template model of a view. `Err` has the diagnostic for a view that does not fit the index type of the target, or
+/// whose plan cannot be made.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
 pub(super) fn build(
     manifest: &Manifest,

@@ -89,7 +89,7 @@ impl<T: JsonSchema> JsonSchema for Whole<T> {
     }
 }
 
-/// Types that `Whole` can hold.
+/// Types that [`Whole`] can hold: those that convert to a template value and can be shared between threads.
 pub trait Part: Seen + Any + fmt::Debug + Send + Sync {}
 
 impl<T: Seen + Any + fmt::Debug + Send + Sync> Part for T {}

@@ -37,7 +37,8 @@ pub(super) fn wrap(line: &str, is_directive: bool, out: &mut String) {
     }
 }
 
-/// Appends code; a block on one line is split into one line per statement.
+/// Appends a line of code. A line of more than [`COLUMNS`] columns is broken: a block on one line into one line per
+/// statement, any other code between operands.
 fn wrap_code(line: &str, is_directive: bool, out: &mut String) {
     let is_continued = is_directive && line.ends_with('\\');
     let code = if is_continued { line.trim_end_matches('\\').trim_end() } else { line };
@@ -63,7 +64,8 @@ fn push_line(out: &mut String, parts: [&str; 2]) {
     out.push('\n');
 }
 
-/// Head and statements of code that is one block: `if (a) { b; c; }`. `None` for any other code.
+/// Pair (head, statements) of code that is one block: `if (a) { b; c; }` has the head `if (a) {` and the statements
+/// `b;` and `c;`. `None` for any other code.
 fn block(code: &str) -> Option<(&str, Vec<&str>)> {
     let (mut depth, mut start, mut from) = (0_usize, None, 0);
     let mut statements = Vec::new();
@@ -99,8 +101,8 @@ fn block(code: &str) -> Option<(&str, Vec<&str>)> {
     None
 }
 
-/// Appends words with line breaks between them; `first` and `next` are the left margins of the first and the following
-/// lines.
+/// Appends the words of `text`, with line breaks between words; `first` and `next` are the left margins of the first
+/// line and of the following lines.
 fn words(text: &str, [first, next]: [&str; 2], out: &mut String) {
     out.push_str(first);
     let (mut filled, mut is_empty) = (columns(first), true);

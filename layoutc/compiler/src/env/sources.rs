@@ -27,7 +27,8 @@ pub trait SourceLoader: Sync {
     /// Returns the text of the manifest at `path`.
     ///
     /// # Errors
-    /// [`LoadError`] if the file does not exist, is too large or cannot be read as UTF-8.
+    /// [`LoadError::NotFound`] if the file does not exist, [`LoadError::TooLarge`] if it exceeds the size limit,
+    /// [`LoadError::NotUtf8`] if it is not UTF-8, [`LoadError::Other`] if it cannot be read for another reason.
     fn load(&self, path: &str) -> Result<String, LoadError>;
 }
 

@@ -30,8 +30,8 @@ pub(super) struct AxisRelations {
 }
 
 /// Correspondences of the axes of an operator's tensors. `None` for a window operator other than a global pooling, for
-/// a transposition, and for a row-major operator. `None` too if the operator's axes are not constant, or if the rank of
-/// a tensor differs from the number of its corresponding axes.
+/// a transposition, and for a row-major operator. `None` too if the axes that the operator names are not constant, or
+/// if the rank of a tensor differs from the number of its corresponding axes.
 pub(super) fn relations(
     network: &OnnxNetwork<'_>,
     operator: &NetworkOperator<'_>,
@@ -93,8 +93,9 @@ impl RelationBuilder<'_> {
     }
 
     /// Axes of the result to which the `own` axes of operand `slot` of a broadcast operator correspond: the last `own`
-    /// of `rank` axes. Before opset 7, operand 1 with the attributes `broadcast=1` and `axis` corresponds to the axes
-    /// from `axis` on. `None` if the operand has more axes than the result has there.
+    /// of the result's `rank` axes. Before opset 7, operand 1 with the attributes `broadcast=1` and `axis` corresponds
+    /// to the axes from `axis` on. `None` if `axis` is out of range, or if the operand has more axes than the result
+    /// has there.
     fn broadcast(&self, slot: usize, own: usize, rank: usize) -> Option<Vec<Option<usize>>> {
         let is_old = self.call.opset < 7 && self.call.integer("broadcast") == Some(1);
         match self.call.integer("axis").filter(|_| is_old && slot == 1) {
@@ -108,8 +109,8 @@ impl RelationBuilder<'_> {
 
     /// Axes of the result to which the `own` axes of an operand correspond that holds slopes, scales or zero points;
     /// `rank` is the result's rank. Slopes correspond to the last axes (before opset 7: to axis 1). A scale or zero
-    /// point of rank 1 corresponds to the axis in the attribute `axis`, one of rank `rank` to all axes. `None` if there
-    /// are more slope axes than result axes.
+    /// point of rank 1 corresponds to the axis in the attribute `axis`, one of rank `rank` to all axes. Any other
+    /// operand corresponds to no axis. `None` if there are more slope axes than result axes.
     fn per_channel_axes(&self, own: usize, rank: usize) -> Option<Vec<Option<usize>>> {
         match self.op() {
             "PRelu" if self.call.opset < 7 => Some(vec![(rank > 1).then_some(1); own]),
@@ -168,8 +169,8 @@ impl RelationBuilder<'_> {
         Some(AxisRelations { whole, others })
     }
 
-    /// True if the tensor `vector` has as many elements as the tensor `whole` has channels (the extent of its axis 1).
-    /// Both arguments are positions in the network.
+    /// True if the first extent of the tensor `vector` equals the number of channels of the tensor `whole`, the extent
+    /// of its axis 1. Both arguments are positions in the network.
     fn has_channels(&self, vector: usize, whole: usize) -> bool {
         let extent = |tensor: usize, k: usize| {
             self.network.tensors.get(tensor).and_then(|tensor| tensor.shaped.shape.get(k))

@@ -10,8 +10,8 @@ use crate::base::dtype::Scalar;
 pub(super) struct ShapedTensor {
     pub(super) dtype: Scalar,
     pub(super) shape: Vec<u64>,
-    /// Elements of the tensor, row-major; `None` if they are not constant, or more than
-    /// [`MAX_KNOWN`](super::elements::MAX_KNOWN).
+    /// Elements of the tensor, row-major; `None` if they are unknown: not constant, of a type that is not evaluated, or
+    /// more than [`MAX_KNOWN`](super::elements::MAX_KNOWN).
     pub(super) known: Option<ConstantElements>,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct OnnxCall<'a> {
 }
 
 impl<'a> OnnxCall<'a> {
-    /// Operand at position `k`, from 0; an error if it is omitted.
+    /// Operand at position `k`, from 0; the error [`ShapeError::Mismatch`] if it is omitted.
     pub(super) fn input(&self, k: usize) -> ShapeResult<&'a ShapedTensor> {
         self.optional(k).map_or_else(|| mismatch(format!("operand {k} is missing")), Ok)
     }
@@ -92,7 +92,8 @@ impl<'a> OnnxCall<'a> {
         std::str::from_utf8(self.attribute(name)?.s.as_ref()?).ok()
     }
 
-    /// Shape of operand `k` as (batch, channels, spatial extents); an error if its rank is less than 2.
+    /// Shape of operand `k` as the triple (batch, channels, spatial extents), in elements; an error if its rank is less
+    /// than 2.
     pub(super) fn image(&self, k: usize) -> ShapeResult<(u64, u64, &'a [u64])> {
         match self.shape(k)? {
             [batch, channels, space @ ..] => Ok((*batch, *channels, space)),
@@ -107,7 +108,10 @@ impl<'a> OnnxCall<'a> {
     }
 
     /// Integers of a parameter that older opsets give by the attribute `name`, and newer ones by the constant operand
-    /// `k`. `None` if both are missing; an error if the operand is not constant.
+    /// `k`. `None` if both are missing.
+    ///
+    /// # Errors
+    /// [`ShapeError::DataDependent`] if the operand has no known integer elements.
     pub(super) fn parameter(&self, name: &str, k: usize) -> ShapeResult<Option<Vec<i64>>> {
         if let Some(own) = self.integers(name) {
             return Ok(Some(own.to_vec()));
@@ -121,8 +125,8 @@ impl<'a> OnnxCall<'a> {
         }
     }
 
-    /// Axis counted from 0. A negative axis counts from the end: -1 is the last of `rank` axes. An error if it is out
-    /// of range.
+    /// Position, from 0, of the axis `axis`. A negative axis counts from the end: -1 is the last of `rank` axes. An
+    /// error if it is out of range.
     pub(super) fn axis(axis: i64, rank: usize) -> ShapeResult<usize> {
         let counted =
             i64::try_from(rank).ok().map(|rank| if axis < 0 { axis + rank } else { axis });

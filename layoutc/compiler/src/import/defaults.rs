@@ -18,7 +18,8 @@ pub(super) enum OnnxValue {
     Word(String),
 }
 
-/// Default values of the operator's attributes, by attribute name. Attributes without a default are not listed.
+/// Pairs (attribute name, default value) for the attributes of an operator in the opset of the call. Attributes without
+/// a default are not listed.
 pub(super) fn defaults(call: &OnnxCall<'_>) -> Vec<(&'static str, OnnxValue)> {
     let mut found = "";
     for line in TABLE.lines() {
@@ -43,8 +44,9 @@ fn value(text: &str) -> OnnxValue {
     list.map_or_else(|_| OnnxValue::Word(text.to_owned()), OnnxValue::Integers)
 }
 
-/// Default values of the attributes of a convolution or pooling operator: strides and dilations 1, pads 0, the kernel's
-/// shape from the filter. Empty for other operators.
+/// Default values of the attributes of a convolution or pooling operator: strides, dilations and output padding, pads
+/// unless other attributes determine them, and the kernel's shape from the filter. Strides and dilations are 1, pads
+/// are 0. Only attributes that the operator has in the opset of the call are listed. Empty for other operators.
 fn windows(call: &OnnxCall<'_>) -> Vec<(&'static str, OnnxValue)> {
     let op = call.node.op_type.as_str();
     let has_filter = match op {

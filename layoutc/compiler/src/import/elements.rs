@@ -4,8 +4,8 @@ use super::error::{ShapeError, ShapeResult};
 use super::proto;
 use crate::base::dtype::Scalar;
 
-/// Maximum number of elements of a tensor whose elements are computed during the import. Elements of larger tensors are
-/// unknown.
+/// Maximum number of elements of a tensor whose elements are read or computed during the import. Elements of larger
+/// tensors are unknown.
 pub(super) const MAX_KNOWN: usize = 4096;
 
 /// Elements of a constant tensor in row-major order. `Integers` holds elements of an integer type or `bool`, `Floats`
@@ -24,7 +24,8 @@ impl ConstantElements {
         }
     }
 
-    /// Elements converted to floats; `None` if an integer exceeds 53 bits, so that the conversion would round.
+    /// Elements converted to floats; `None` if the absolute value of an integer exceeds 2^53, so that the conversion
+    /// might round.
     pub(super) fn floats(&self) -> Option<Vec<f64>> {
         match self {
             Self::Integers(values) => values.iter().map(|value| float(*value)).collect(),
@@ -39,7 +40,7 @@ impl ConstantElements {
         }
     }
 
-    /// Elements at the given positions, in order; `None` if a position is `None` or out of bounds.
+    /// Elements at the positions `places`, in order; `None` if a position is `None` or out of bounds.
     pub(super) fn pick(&self, places: impl Iterator<Item = Option<usize>>) -> Option<Self> {
         Some(match self {
             Self::Integers(values) => Self::Integers(
@@ -163,8 +164,9 @@ pub(super) fn element_type_name(number: i64) -> String {
     }
 }
 
-/// Elements of a constant tensor with `count` elements. `None` if `count` exceeds [`MAX_KNOWN`], if the file does not
-/// store the elements or stores another number of them, or if the type is not an integer type, `bool`, `f32` or `f64`.
+/// Elements of a constant tensor with `count` elements of type `dtype`. `None` if `count` exceeds [`MAX_KNOWN`], if the
+/// file does not store the elements or stores another number of them, if the type is not an integer type of at least 8
+/// bits, `bool`, `f32` or `f64`, or if an element is out of range of the type or exceeds 63 bits.
 pub(super) fn values(
     tensor: &proto::OnnxTensor,
     dtype: Scalar,
@@ -178,8 +180,8 @@ pub(super) fn values(
     (known.len() == count && is_representable).then_some(known)
 }
 
-/// Elements that a tensor stores in typed fields, such as `float_data`; `None` for types that have no such field or are
-/// not supported.
+/// Elements that a tensor stores in typed fields, such as `float_data`; `None` for types other than integer types of at
+/// least 8 bits, `bool`, `f32` and `f64`, and if an unsigned integer exceeds 63 bits.
 fn listed(tensor: &proto::OnnxTensor, dtype: Scalar) -> Option<ConstantElements> {
     Some(match dtype {
         Scalar::I64 => ConstantElements::Integers(tensor.int64_data.clone()),
@@ -198,8 +200,8 @@ fn listed(tensor: &proto::OnnxTensor, dtype: Scalar) -> Option<ConstantElements>
     })
 }
 
-/// Elements that a tensor stores as little-endian bytes in `raw_data`; `None` for unsupported types and for integers
-/// above 63 bits.
+/// Elements that a tensor stores as little-endian bytes in `raw_data`; `None` for types other than integer types of at
+/// least 8 bits, `bool`, `f32` and `f64`, and if an unsigned integer exceeds 63 bits.
 fn packed(raw: &[u8], dtype: Scalar) -> Option<ConstantElements> {
     let integers = match dtype {
         Scalar::I64 => parts(raw, i64::from_le_bytes),

@@ -22,7 +22,8 @@ impl From<Box<Diagnostic>> for ImportError {
 pub(super) enum ShapeError {
     /// No shape rule exists for the operator.
     Operator,
-    /// The shapes depend on data that is not constant; the text names the data: "how many boxes are left".
+    /// The shapes depend on data that is not constant; the text describes the unknown: "how many boxes are left is
+    /// known only when the model runs".
     DataDependent(String),
     /// The operands do not match each other or the attributes; the text describes the mismatch: "axis 4 is out of range
     /// for rank 3".
@@ -40,8 +41,8 @@ pub(super) fn mismatch<T>(message: impl Into<String>) -> ShapeResult<T> {
     Err(ShapeError::Mismatch(message.into()))
 }
 
-/// Name from the model for messages: control characters are escaped, and a name of more than 120 characters is cut and
-/// ends in `…`.
+/// Name from the model for messages. Characters other than letters, digits, ASCII punctuation and the space are escaped
+/// as `\u{…}`. A name of more than 120 characters is cut after 120 and ends in `…`.
 pub(super) fn shown(name: &str) -> String {
     let mut shown = String::new();
     for c in name.chars().take(120) {

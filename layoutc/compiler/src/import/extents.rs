@@ -9,12 +9,14 @@ use super::{ImportOptions, proto};
 use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
 
-/// Maximum number of open extents that are collected for the warning; further ones are ignored.
+/// Maximum number of open extents that are collected for the error message; further ones are ignored.
 const MAX_OPEN: usize = 1000;
 
 /// Checks the names in the options against the model's inputs: a dimension parameter in `sizes` must occur in their
-/// shapes, and a name in `shapes` must be one of them. An error [`ImportError::InvalidOption`] for the first name that
-/// does not.
+/// shapes, and a name in `shapes` must be the name of an input.
+///
+/// # Errors
+/// [`ImportError::InvalidOption`] for the first name that matches none.
 pub(super) fn check_option_names(
     graph: &proto::OnnxGraph,
     options: &ImportOptions<'_>,
@@ -48,7 +50,7 @@ pub(super) fn tensor_type(value: &proto::OnnxValueInfo) -> Option<&proto::OnnxTe
     value.r#type.as_ref()?.tensor.as_ref()
 }
 
-/// Predicate for a model input that is not a tensor, for messages: `is a sequence`.
+/// End of the message that a model input is not a tensor, with the kind of the input: `is a sequence`.
 pub(super) fn no_tensor(value: &proto::OnnxValueInfo) -> &'static str {
     match &value.r#type {
         Some(own) if own.sequence.is_some() => "is a sequence",
@@ -65,8 +67,9 @@ pub(super) fn dims(value: &proto::OnnxValueInfo) -> &[proto::OnnxDimension] {
     shape.map_or(&[], |shape| &shape.dim)
 }
 
-/// Extent of an axis that the model declares, or that an option sets for its dimension parameter. `None` if the extent
-/// is open: its dimension parameter has no value in the options, or the extent is missing, 0 or -1.
+/// Extent of an axis: the value that an option sets for its dimension parameter, or the constant that the model
+/// declares. `None` if the extent is open: its dimension parameter has no value in the options, or the constant is
+/// missing, 0 or negative.
 pub(super) fn size(dim: &proto::OnnxDimension, options: &ImportOptions<'_>) -> Option<u64> {
     if let Some(name) = dim.dim_param.as_ref().filter(|name| !name.is_empty()) {
         return options.sizes.iter().find(|(known, _)| known == name).map(|(_, size)| *size);
@@ -74,7 +77,7 @@ pub(super) fn size(dim: &proto::OnnxDimension, options: &ImportOptions<'_>) -> O
     dim.dim_value.and_then(|value| u64::try_from(value).ok()).filter(|size| *size > 0)
 }
 
-/// True if neither the model nor an option sets the extent.
+/// True if neither the model nor an option sets the extent, so that [`size`] is `None`.
 pub(super) fn is_open(dim: &proto::OnnxDimension, options: &ImportOptions<'_>) -> bool {
     size(dim, options).is_none()
 }
@@ -95,12 +98,13 @@ pub(super) fn declared<'a>(
 }
 
 /// Shape of an input, outermost extent first: the shape in the options, else the one in the model with dimension
-/// parameters replaced by their values. An open extent (one that neither sets) is missing from the result; its name
-/// (`batch`, or `axis 1 of x`) is added to `open`, without duplicates and up to [`MAX_OPEN`] names. The caller must
-/// reject the result if `open` is not empty.
+/// parameters replaced by their values. The shape is incomplete if an extent is open (neither the model nor an option
+/// sets it): open extents are missing from it, and a description of each is added to `open`, such as `batch` (a
+/// dimension parameter), `axis 1 of x` or `the shape of x`. `open` has no duplicates and at most [`MAX_OPEN`] entries.
+/// The caller must reject the shape if `open` is not empty.
 ///
 /// # Errors
-/// The shape in the options has another rank than the model's.
+/// [`ImportError::InvalidOption`] if the shape in the options has another rank than the model's.
 pub(super) fn given(
     input: &proto::OnnxValueInfo,
     options: &ImportOptions<'_>,
@@ -136,8 +140,8 @@ pub(super) fn given(
     Ok(shape)
 }
 
-/// Warning that lists the first 8 of the open extents by name; `None` if `open` is empty. The help text has an example
-/// with a dimension parameter of `graph`.
+/// Error `import::shape` that lists the first 8 of `open`, the descriptions of the open extents; `None` if `open` is
+/// empty. The help text has an example with a dimension parameter of `graph`.
 pub(super) fn open_extents_warning(
     open: &[String],
     graph: &proto::OnnxGraph,

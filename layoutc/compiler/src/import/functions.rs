@@ -19,10 +19,12 @@ type InlineResult<T> = Result<T, Box<Diagnostic>>;
 /// Key of a function in an ONNX model: domain, name and overload. An operator with the same key is a call.
 type FunctionKey = (String, String, String);
 
-/// Inlines all function calls of the model, including those in functions and subgraphs.
+/// Inlines all function calls of the model, including those in functions and subgraphs, and removes the functions. A
+/// model that states no version of the standard operator set gets that of its functions.
 ///
 /// # Errors
-/// `limit::graph` if functions are nested too deeply, or if the inlined bodies are too large.
+/// `limit::graph` if functions and subgraphs are nested more than [`MAX_DEPTH`] deep, or if the inlined bodies exceed
+/// [`MAX_PARTS`] or [`MAX_BYTES`].
 pub(super) fn inline(model: &mut OnnxModel) -> InlineResult<()> {
     if model.functions.is_empty() {
         return Ok(());
@@ -105,9 +107,10 @@ fn parts(nodes: &[OnnxNode]) -> usize {
     nodes.iter().map(own).sum()
 }
 
-/// Operators that replace the call `call` of a function: the operators of its body, renamed. A parameter of the
-/// function gets the name of the call's operand or result. Any other name gets the prefix `conv1.3/`: the call's name
-/// (or operator type, if it has no name) and `number`, which is unique for each call.
+/// Operators that replace the call `call` of a function: the operators of its body, renamed, with the attributes of the
+/// call. An input or output of the function gets the name of the call's operand or result. Any other name gets the
+/// prefix `conv1.3/`: the call's name (or operator type, if it has no name) and `number`, which is unique for each
+/// call. An added `Identity` produces each output that is also an input of the function or an earlier output.
 fn called(function: &OnnxFunction, call: &OnnxNode, number: usize) -> Vec<OnnxNode> {
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
     for (k, name) in function.input.iter().enumerate() {
@@ -141,9 +144,9 @@ fn called(function: &OnnxFunction, call: &OnnxNode, number: usize) -> Vec<OnnxNo
 }
 
 struct CallRenamer<'a> {
-    /// Names of the function's parameters, mapped to the names of the operands and results of the call.
+    /// Names of the function's inputs and outputs, mapped to the names of the operands and results of the call.
     names: BTreeMap<&'a str, &'a str>,
-    /// Prefix for all names that are not parameters: `call.3/`.
+    /// Prefix for all names that are neither inputs nor outputs of the function: `conv1.3/`.
     prefix: String,
     /// Attributes of the call by name; for an attribute that the call does not set, the function's default value.
     given: BTreeMap<&'a str, &'a OnnxAttribute>,
@@ -170,9 +173,9 @@ impl CallRenamer<'_> {
         }
     }
 
-    /// Attribute of an operator in the body. If it refers to an attribute of the function (`ref_attr_name`), it gets
-    /// that attribute's value, and the result is `None` if there is no value. An attribute without a reference is
-    /// unchanged.
+    /// Attribute of an operator in the body, with its value. An attribute that refers to one of the function
+    /// (`ref_attr_name`) keeps its name and gets the value of that one; `None` if neither the call nor the function has
+    /// a value. An attribute without a reference is unchanged.
     fn attribute(&self, attribute: OnnxAttribute) -> Option<OnnxAttribute> {
         if attribute.ref_attr_name.is_empty() {
             return Some(attribute);

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-/// String in KDL syntax, without quotes if it is an identifier: `conv1`, `"a b"`.
+/// String in KDL syntax, without quotes if it starts with an ASCII letter, has only ASCII letters, digits and `_`, and
+/// is no keyword of KDL: `conv1`, `"a b"`.
 pub(super) fn word(text: &str) -> String {
     let is_bare = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -10,7 +11,7 @@ pub(super) fn word(text: &str) -> String {
     if is_bare { text.to_owned() } else { quoted(text) }
 }
 
-/// Quoted string in KDL syntax, on one line.
+/// Quoted string in KDL syntax, on one line: control characters and characters outside ASCII are escaped as `\u{…}`.
 pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

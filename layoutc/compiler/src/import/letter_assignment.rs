@@ -19,10 +19,11 @@ pub(super) struct LetterAssignment {
     /// itself if tensor `t` is no such transposition.
     pub(super) same: Vec<usize>,
     /// Permutations of the transpositions in `same`: axis `k` of tensor `t` is axis `order[t][k]` of the tensor
-    /// `same[t]`.
+    /// `same[t]`. Copies of constants, which are the last tensors, have no entry.
     pub(super) order: Vec<Vec<usize>>,
     /// One entry for each operator. It is true if the axes of the operator's tensors have the letters that its kind
-    /// requires, and false if the operator gets row-major layouts only.
+    /// requires, and false if the operator gets row-major layouts only. It is true and has no meaning for
+    /// transpositions and row-major operators.
     pub(super) is_named: Vec<bool>,
 }
 
@@ -33,11 +34,12 @@ pub(super) const MAX_LETTERS: usize = 6;
 pub(super) const USUAL: [&str; 6] = ["", "C", "NC", "NCW", "NCHW", "NCDHW"];
 
 /// Assigns letters to the axes of all tensors of a network. Removes a transposition from the network if its result is
-/// the operand in another layout, such as `NHWC` of `NCHW`. An operator whose constant operand would need other letters
-/// than another operator requires reads a copy of the constant.
+/// the operand in another layout, such as `NHWC` of `NCHW`. An elementwise operator, an operator by letter or a global
+/// pooling reads a copy of a constant operand if the constant would need other letters for it than for another
+/// operator.
 ///
 /// # Errors
-/// `import::unsupported` if more than 26 letters are needed.
+/// `import::unsupported` if an axis finds none of the 26 letters free.
 pub(super) fn letters(network: &mut OnnxNetwork<'_>) -> Result<LetterAssignment, Box<Diagnostic>> {
     let ranks: Vec<usize> = network.tensors.iter().map(NetworkTensor::rank).collect();
     let mut axes = LetterClasses::new(ranks.iter().copied());
@@ -106,9 +108,10 @@ fn windowed(
         })
 }
 
-/// Joins the classes of corresponding axes of an operator's operands and results, so that corresponding axes get one
-/// letter. Constants are skipped. Returns false, with `axes` changed in part, on a conflict: a class would get two
-/// letters, or two axes of one tensor would be in one class or get one letter.
+/// Joins the classes of the axes that correspond to each other in `related`, the correspondences of one operator's
+/// operands and results, so that they get one letter. Constants are skipped. Returns false, with `axes` changed in
+/// part, on a conflict: a class would get two letters, or two axes of one tensor would be in one class or get one
+/// letter.
 fn aligned(axes: &mut LetterClasses, network: &OnnxNetwork<'_>, related: &AxisRelations) -> bool {
     let mut others = related.others.iter();
     others.all(|other| network.is_constant(other.tensor) || joined(axes, other, related.whole))
@@ -119,9 +122,9 @@ fn joined(axes: &mut LetterClasses, other: &AxisRelation, whole: usize) -> bool 
     pairs.all(|(k, axis)| axes.join((other.tensor, k), (whole, axis)))
 }
 
-/// Joins the classes of the axes of the constants that operator `operator` reads with the classes of the corresponding
-/// axes. If that would conflict with the letters that another operator requires for a constant, `operator` gets a copy
-/// of the constant as its operand, with letters of its own. So constants never constrain a layout.
+/// Joins the classes of the axes of the constants that the operator at position `operator` reads with the classes of
+/// the corresponding axes in `related`. If that would conflict with letters that are assigned already, the operator
+/// gets a copy of the constant as its operand, with letters of its own.
 fn constants(
     axes: &mut LetterClasses,
     network: &mut OnnxNetwork<'_>,
@@ -149,7 +152,7 @@ fn constants(
 /// Transpositions that need no operator, because their result is the operand in another layout: `NHWC` of `NCHW`.
 struct TransposeAliases {
     /// Entry `t` is the position of the tensor of which tensor `t` is such a transposition, directly or through other
-    /// transpositions; `t` itself if it is none.
+    /// transpositions; `t` itself if tensor `t` is no such transposition.
     same: Vec<usize>,
     /// Permutations of the transpositions in `same`: axis `k` of tensor `t` is axis `order[t][k]` of the tensor
     /// `same[t]`.
@@ -158,7 +161,7 @@ struct TransposeAliases {
 
 /// Finds the transpositions that need no operator, and joins the classes of their corresponding axes. A transposition
 /// keeps its operator if its letters conflict, if its rank exceeds [`MAX_LETTERS`], or if its result is an output and
-/// the transposed tensor is an input or another output already.
+/// the transposed tensor is an input or another output.
 fn untransposed(axes: &mut LetterClasses, network: &OnnxNetwork<'_>) -> TransposeAliases {
     let mut same: Vec<usize> = (0..network.tensors.len()).collect();
     let mut orders: Vec<Vec<usize>> =
@@ -202,8 +205,11 @@ pub(super) fn compose_permutations(order: &[usize], own: &[usize]) -> Vec<usize>
 }
 
 /// Assigns letters to the axes that have none: the default letter of the axis ([`USUAL`]) if it is free, else the first
-/// free letter of the alphabet. Computed tensors come before constants. Returns the letters of each tensor; an error if
-/// no letter is free for an axis.
+/// free letter of the alphabet. Computed tensors come before constants. Returns the letters of each tensor, in the
+/// order of the tensors.
+///
+/// # Errors
+/// `import::unsupported` if no letter is free for an axis.
 fn assign_default_letters(
     axes: &mut LetterClasses,
     network: &OnnxNetwork<'_>,

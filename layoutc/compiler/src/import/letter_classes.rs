@@ -54,8 +54,8 @@ impl LetterClasses {
     }
 
     /// Joins the classes of two axes, each given as the pair (position of its tensor, position in the tensor). Returns
-    /// false, without a change, if the classes have different letters. It does so too if two axes of one tensor would
-    /// be in one class or get one letter.
+    /// true if both axes are in one class afterwards. Returns false, without a change, if the classes have different
+    /// letters, or if two axes of one tensor would be in one class or get one letter.
     pub(super) fn join(&mut self, a: (usize, usize), b: (usize, usize)) -> bool {
         let (Some(a), Some(b)) = (self.class(a), self.class(b)) else { return false };
         if a == b {

@@ -26,8 +26,9 @@ struct LoopStart {
 }
 
 impl<'a> ShapeInference<'a> {
-    /// Infers the results of a `Loop`. Its operands are (maximum trip count, initial condition, carried values); the
-    /// operands of its body are (iteration number, condition, carried values).
+    /// Infers the results of a `Loop`. `inputs` are the positions of its operands: maximum trip count, initial
+    /// condition, carried values. The operands of its body are the iteration number, the condition and the carried
+    /// values.
     pub(super) fn infer_loop(
         &mut self,
         inputs: &[Option<usize>],
@@ -53,9 +54,9 @@ impl<'a> ShapeInference<'a> {
         Some(LoopStart { most, is_begun, carried })
     }
 
-    /// Infers the results of a `Loop` from one iteration with unknown elements. The results hold for all iterations,
-    /// because it is an error if a carried value changes its shape. An error too if results are stacked and the trip
-    /// count is unknown.
+    /// Infers the results of a `Loop` from one iteration whose operands have unknown elements. The results hold for all
+    /// iterations, because it is an error if the iteration changes the shape of a carried value. An error too if
+    /// results are stacked and the trip count is unknown.
     fn infer_iteration(
         &mut self,
         start: &LoopStart,
@@ -78,8 +79,9 @@ impl<'a> ShapeInference<'a> {
     }
 
     /// Infers the results of a `Loop` by evaluating its iterations one by one. The iteration number is constant, and so
-    /// are the carried values whose elements are known. An error if there may be more than [`MAX_TURNS`] iterations, or
-    /// if the shape of a stacked result differs between two iterations.
+    /// are the carried values whose elements are known. The error is [`ShapeError::DataDependent`] if there may be more
+    /// than [`MAX_TURNS`] iterations, if the shape of a stacked result differs between two iterations, if that of a
+    /// carried value differs between two possible exits, or if results are stacked and the trip count is unknown.
     fn unroll_iterations(
         &mut self,
         start: LoopStart,
@@ -116,8 +118,8 @@ impl<'a> ShapeInference<'a> {
         Ok((turns.results(), read.into_iter().collect()))
     }
 
-    /// Infers the results of a `Scan`. Its operands are the initial states, then the scanned tensors. The operands of
-    /// its body are the current states, then one slice of each scanned tensor.
+    /// Infers the results of a `Scan`. `inputs` are the positions of its operands: the initial states, then the scanned
+    /// tensors. The operands of its body are the current states, then one slice of each scanned tensor.
     pub(super) fn infer_scan(
         &mut self,
         node: &proto::OnnxNode,

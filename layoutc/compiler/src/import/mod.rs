@@ -44,9 +44,11 @@ pub use error::ImportError;
 /// Options of the import of an ONNX model.
 #[derive(Debug, Clone, Default)]
 pub struct ImportOptions<'a> {
-    /// Name of the graph, converted to a manifest name; if empty, the name in the model.
+    /// Name of the graph, converted to a manifest name. If it has no ASCII letter and no digit, the graph's name in the
+    /// model is used, then `model`.
     pub name: &'a str,
-    /// Name of the ONNX file, for the first line of the manifest.
+    /// Name of the ONNX file, for the comment `// Imported from …` of the manifest; if empty, the manifest has no such
+    /// comment.
     pub file: &'a str,
     /// Name of the backend for which the graph is planned.
     pub backend: &'a str,
@@ -66,13 +68,14 @@ pub struct ImportedGraph {
     pub text: String,
     /// Name of the graph.
     pub graph: String,
-    /// Number of operators in the graph.
+    /// Number of operators in the graph, without those that the import removed.
     pub nodes: usize,
     /// Number of inputs, constants and results in the graph.
     pub tensors: usize,
     /// Number of transpositions that became changes of layout instead of operators.
     pub transposes: usize,
-    /// Number of operators whose results were computed during the import.
+    /// Number of operators that the import removed because their results are constant, except `Constant`, plus the
+    /// number of `If` operators replaced by one of their branches.
     pub folded: usize,
     /// Pairs `(name, size)` of the open extents whose sizes were assumed. The name is that of the dimension parameter,
     /// or `input[axis]` for an extent without one.
@@ -82,10 +85,11 @@ pub struct ImportedGraph {
     pub map: serde_json::Value,
 }
 
-/// Imports the graph of an ONNX model as the text of a manifest.
+/// Imports the graph of an ONNX model as the text of a manifest. `file` has the bytes of the ONNX file.
 ///
 /// # Errors
-/// An option does not match the model, or the model is malformed or unsupported: codes `import::…`.
+/// [`ImportError::InvalidOption`] if an option does not match the model. [`ImportError::Faulty`], with a code
+/// `import::…` or `limit::graph`, if the model is malformed, unsupported or too large.
 pub fn import_onnx(
     file: Vec<u8>,
     options: &ImportOptions<'_>,
@@ -113,6 +117,9 @@ pub fn import_onnx(
 }
 
 /// Decodes an ONNX file, after a check against the limits of size and nesting.
+///
+/// # Errors
+/// `limit::graph` if the file exceeds a limit, `import::malformed` if it is no valid protobuf encoding of a model.
 fn decode(file: Bytes) -> Result<proto::OnnxModel, Box<Diagnostic>> {
     let too_much = excess(&file).map(|excess| match excess {
         LimitExcess::Parts => format!("the model has more than {MAX_PARTS} parts"),

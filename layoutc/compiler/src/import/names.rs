@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::target::keywords::is_reserved;
 
-/// Maximum length of a manifest name, in characters. Longer names are cut.
+/// Maximum length in characters of the text that a name of the model is converted to; longer ones are cut. A letter
+/// before a digit and a suffix such as `_2` are added to it.
 const MAX_LENGTH: usize = 96;
 
 /// Generator of manifest names that are unique without regard to case.
 pub(super) struct ManifestNamer {
-    /// Names that are used already, in upper case.
+    /// Names that were returned already, in upper case.
     taken: BTreeSet<String>,
-    /// Number of requests of each base name, the converted name before a suffix such as `_2` is added.
+    /// Last number that was tried for each base name, the converted name before a suffix such as `_2` is added. The
+    /// number 1 stands for no suffix.
     counts: BTreeMap<String, usize>,
     /// Letter that is put before a name which would start with a digit.
     before_digit: char,
@@ -25,9 +27,9 @@ impl ManifestNamer {
         Self { taken, counts, before_digit, fallback }
     }
 
-    /// Unique manifest name: `own` with other characters than ASCII letters and digits replaced by `_`. If `own` has no
-    /// letter and digit, `hint` is used, then the fallback. A name that is taken gets a number: `a/b` gives `a_b`, and
-    /// `a_b_2` the second time.
+    /// Unique manifest name: `own` with each run of characters other than ASCII letters and digits replaced by `_`. If
+    /// `own` has no letter and digit, `hint` is used, then the fallback. A name that is taken, or is a reserved word,
+    /// gets a number: `a/b` gives `a_b`, and `a_b_2` the second time.
     pub(super) fn give(&mut self, own: &str, hint: &str) -> String {
         let mut base = word(own);
         if base.is_empty() {

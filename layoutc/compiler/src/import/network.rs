@@ -17,7 +17,8 @@ pub(super) struct OnnxNetwork<'a> {
     pub(super) inputs: Vec<usize>,
     /// Positions of the model's outputs among the tensors, in the model's order.
     pub(super) outputs: Vec<usize>,
-    /// Number of operators whose results were computed during the import.
+    /// Number of operators that were removed because their results are constant, except `Constant`, plus the number of
+    /// `If` operators replaced by one of their branches.
     pub(super) folded: usize,
 }
 
@@ -26,7 +27,8 @@ pub(super) struct NetworkTensor<'a> {
     /// Name of the tensor in the model.
     pub(super) name: &'a str,
     pub(super) shaped: ShapedTensor,
-    /// True if the tensor's elements do not depend on the model's inputs.
+    /// True if the tensor is an initializer, or the result of an operator that was removed because its results do not
+    /// depend on the model's inputs.
     pub(super) is_constant: bool,
     /// True if the tensor's elements are stored in the ONNX file (an initializer).
     pub(super) is_stored: bool,
@@ -42,7 +44,7 @@ impl NetworkTensor<'_> {
 pub(super) struct NetworkOperator<'a> {
     pub(super) node: &'a proto::OnnxNode,
     pub(super) kind: OnnxOperatorKind,
-    /// Data operands of the operator, in order, without omitted ones.
+    /// Data operands of the operator, in order, without omitted ones and without `parameters`.
     pub(super) inputs: Vec<NetworkOperand>,
     /// Operands that are constant parameters, such as shapes and axes, which become properties of the node in the
     /// manifest.

@@ -45,7 +45,8 @@ impl OpenExtent<'_> {
 /// there are more than [`MAX_SLOTS`] open extents.
 ///
 /// # Errors
-/// The model or an option is invalid, or no tried assignment of sizes passes shape inference.
+/// [`ImportError::InvalidOption`] if an option does not match the model. [`ImportError::Faulty`] if the model is
+/// malformed or unsupported, or if no tried assignment of sizes passes shape inference.
 pub(super) fn infer_network<'a>(
     graph: &'a proto::OnnxGraph,
     opset: i64,
@@ -76,8 +77,8 @@ pub(super) fn infer_network<'a>(
     Err(no_fit_error(first, &slots, graph).into())
 }
 
-/// Error if no assignment of sizes succeeds: the error of the first assignment (`first`), with a note that lists the
-/// open extents.
+/// Error if no assignment of sizes succeeds: `first`, the error of the first assignment, with a note and a help text on
+/// the open extents.
 fn no_fit_error(
     first: Option<Box<Diagnostic>>,
     slots: &[(OpenExtent<'_>, OpenExtentInfo)],
@@ -105,8 +106,8 @@ struct OpenExtentInfo {
     is_zero: bool,
 }
 
-/// Open extents of the model's inputs with their properties, in the order of the inputs. `None` if the rank of an input
-/// is open, or if there are more than [`MAX_SLOTS`].
+/// Open extents of the model's inputs with their properties, in the order of the inputs. Inputs whose shape an option
+/// sets have none. `None` if the rank of an input is open, or if there are more than [`MAX_SLOTS`].
 fn slots<'a>(
     graph: &'a proto::OnnxGraph,
     options: &ImportOptions<'_>,
@@ -162,8 +163,9 @@ fn tries(slots: &[(OpenExtent<'_>, OpenExtentInfo)]) -> Vec<Vec<u64>> {
     tries
 }
 
-/// Assignment that gives `size` to every open extent, with three exceptions. Batches are 1. The k-th extent other than
-/// a batch is 1 if bit k of `ones` is set. Extents that the model declares as 0 stay 0 if `keeps_zeros` is true.
+/// Sizes of the open extents `slots`, in order: `size` for each, with three exceptions. Batches are 1. The k-th extent
+/// other than a batch is 1 if bit k of `ones` is set. If `keeps_zeros` is true, extents that the model declares as 0
+/// are 0, also batches.
 fn sizes(
     slots: &[(OpenExtent<'_>, OpenExtentInfo)],
     size: u64,

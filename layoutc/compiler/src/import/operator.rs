@@ -46,8 +46,8 @@ const RANDOM: &[&str] = &[
 const SPACE: [&str; 4] = ["", "W", "HW", "DHW"];
 
 impl WindowKind {
-    /// Letters of the axes of operand `k` of the window operator, which has `rank` axes, in ONNX's order: `NCHW` for
-    /// the data of a 2D convolution. `None` if the axes have no fixed roles.
+    /// Letters of the axes of operand `k` (from 0) of the window operator, in ONNX's order: `NCHW` for the data of a 2D
+    /// convolution. `rank` is the operand's rank. `None` if the axes of such an operand have no letters.
     pub(super) fn operand(self, k: usize, rank: usize) -> Option<String> {
         let axes = match (self, k) {
             (Self::Pool | Self::GlobalPool, 0) => "NC",
@@ -68,7 +68,8 @@ impl WindowKind {
     }
 }
 
-/// Use of axes by an operator; row-major for an operator without a family.
+/// Use of axes by an operator; row-major for an operator outside of the standard domain, or one in no family of
+/// [`family`].
 pub(super) fn kind(node: &proto::OnnxNode) -> OnnxOperatorKind {
     if !is_standard(node) {
         return OnnxOperatorKind::RowMajor;
@@ -88,7 +89,8 @@ pub(super) fn is_parameter(node: &proto::OnnxNode, k: usize) -> bool {
     k > 0 && family.is_some_and(|family| !family.parameters.is_empty())
 }
 
-/// True if operand `k` gives only its element type, so that its elements need not be known: operand 1 of `CastLike`.
+/// True if the operator uses only the element type of operand `k`, so that its elements need not be known: operand 1 of
+/// `CastLike`.
 pub(super) fn is_unread(node: &proto::OnnxNode, k: usize) -> bool {
     is_standard(node) && k == 1 && node.op_type == "CastLike"
 }
@@ -111,8 +113,8 @@ pub(super) fn parameter_name(
     }
 }
 
-/// True if the operator returns its first operand unchanged: `Identity`, or `Dropout` whose second result, the mask, is
-/// not used.
+/// True if the result of the operator equals its first operand: `Identity`, or `Dropout` whose second result, the mask,
+/// is not used.
 pub(super) fn is_identity(node: &proto::OnnxNode) -> bool {
     let is_used = |k: usize| node.output.get(k).is_some_and(|name| !name.is_empty());
     let is_named = ["Identity", "Dropout"].contains(&node.op_type.as_str());

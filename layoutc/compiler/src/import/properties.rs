@@ -48,7 +48,7 @@ pub(super) fn properties(
 
 /// Properties of an operator's node under ONNX's attribute names, with axes as numbers. They come from the operator's
 /// attributes; for a standard operator then from its constant parameter operands, and then from the default values of
-/// attributes. The first occurrence of a name wins.
+/// attributes. The first occurrence of a name wins. Names that are no valid keys of a node are left out.
 fn attributes(
     network: &OnnxNetwork<'_>,
     operator: &NetworkOperator<'_>,
@@ -185,8 +185,8 @@ fn folded_value(known: &ConstantElements, dtype: Scalar, is_scalar: bool) -> Opt
 }
 
 /// Text of a property value in KDL syntax. A list of equal numbers is written as one number, any other list as a
-/// string: `"1,2"`. `None` for an empty list, for a list of more than [`MAX_NUMBERS`] values, and for a string of more
-/// than [`MAX_WORD`] bytes.
+/// string: `"1,2"`. `None` for an empty list, for a list of more than [`MAX_NUMBERS`] values that are not all equal,
+/// and for a string of more than [`MAX_WORD`] bytes.
 fn text(value: &OnnxValue) -> Option<String> {
     match value {
         OnnxValue::Integer(value) => Some(value.to_string()),

@@ -37,7 +37,7 @@ pub(super) struct OnnxFunction {
     pub(super) overload: String,
 }
 
-/// Operator set that a model uses: its domain, and its version.
+/// Operator set that a model or a function uses: its domain, and its version.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxOpset {
     #[prost(string, tag = "1")]
@@ -102,7 +102,8 @@ pub(super) struct OnnxAttribute {
     pub(super) strings: Vec<Bytes>,
     #[prost(message, repeated, tag = "11")]
     pub(super) graphs: Vec<OnnxGraph>,
-    /// Name of the attribute of the enclosing function whose value this attribute takes; empty outside of functions.
+    /// Name of the attribute of the enclosing function whose value this attribute takes; empty if the attribute has a
+    /// value of its own.
     #[prost(string, tag = "21")]
     pub(super) ref_attr_name: String,
 }
@@ -145,7 +146,7 @@ pub(super) struct OnnxValueInfo {
     pub(super) r#type: Option<OnnxType>,
 }
 
-/// Type of a value: one of the fields is set. Only tensor types are decoded; other kinds remain bytes.
+/// Type of a value: the one field that is set gives its kind. Only tensor types are decoded; other kinds remain bytes.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxType {
     #[prost(message, optional, tag = "1")]

@@ -29,7 +29,11 @@ const MAX_STEPS: usize = 8_000_000;
 pub(super) type InferResult<T> = Result<T, Box<Diagnostic>>;
 
 /// Infers the network of a model: its operators and tensors with known shapes. `opset` is the version of the standard
-/// operator set. An error if an option or the model is invalid, or if the shape of a tensor is unknown.
+/// operator set.
+///
+/// # Errors
+/// [`ImportError::InvalidOption`] if an option names no input or dimension parameter, or gives a shape of the wrong
+/// rank. [`ImportError::Faulty`] if the model is malformed or unsupported, or if the shape of a tensor is unknown.
 pub(super) fn trace<'a>(
     graph: &'a proto::OnnxGraph,
     opset: i64,
@@ -104,7 +108,11 @@ impl<'a> ShapeInference<'a> {
         Ok(position)
     }
 
-    /// Gives the tensor at `position` a name in the innermost graph; an error if the graph has the name already.
+    /// Gives the tensor at `position` of the network the name `name` in the innermost graph. No effect if `name` is
+    /// empty.
+    ///
+    /// # Errors
+    /// `import::malformed` if the graph has the name already.
     pub(super) fn call(&mut self, name: &'a str, position: usize) -> InferResult<()> {
         let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
         if !name.is_empty() && scope.by_name.insert(name, position).is_some() {
@@ -220,8 +228,11 @@ impl<'a> ShapeInference<'a> {
         Ok(())
     }
 
-    /// Positions in the network of the operands of an operator, in order; `None` for an omitted operand. An error if no
-    /// earlier operator produces an operand, or if its type is not supported.
+    /// Positions in the network of the operands of an operator, in order; `None` for an omitted operand.
+    ///
+    /// # Errors
+    /// `import::operands` if no earlier operator produces an operand, `import::unsupported` if its type is not
+    /// supported.
     pub(super) fn operands(&self, node: &proto::OnnxNode) -> InferResult<Vec<Option<usize>>> {
         node.input.iter().map(|name| self.operand(node, name)).collect()
     }
@@ -254,7 +265,7 @@ impl<'a> ShapeInference<'a> {
         self.network.tensors.get(position).map(|tensor| &tensor.shaped)
     }
 
-    /// Results of an operator by shape inference from its operands, given by their positions in the network; `None`
+    /// Results of an operator by shape inference from its operands. `inputs` has their positions in the network; `None`
     /// stands for an omitted operand.
     pub(super) fn inferred(
         &self,
@@ -265,9 +276,12 @@ impl<'a> ShapeInference<'a> {
         infer(&OnnxCall { node, opset: self.network.opset, inputs, outputs: outputs(node) })
     }
 
-    /// Results `found` by shape inference. If the operator has no shape rule, or if its shapes depend on data, the
-    /// results have the shapes that the model declares instead. An error if the model does not declare them, and for
-    /// any other error in `found`.
+    /// Results `found` of an operator by shape inference. If the operator has no shape rule, or if its shapes depend on
+    /// data, the results have the shapes that the model declares instead.
+    ///
+    /// # Errors
+    /// `import::shape` if the model does not declare the shapes, `import::operands` for a mismatch of the operands,
+    /// `import::unsupported` for types that graphs do not support.
     pub(super) fn or_declared(
         &self,
         node: &proto::OnnxNode,
@@ -324,7 +338,10 @@ impl<'a> ShapeInference<'a> {
         Ok(())
     }
 
-    /// Position of the tensor that is an output of the model or of a subgraph; an error if no operator produces it.
+    /// Position in the network of the tensor that is an output of the model or of a subgraph.
+    ///
+    /// # Errors
+    /// `import::operands` if no operator produces it, `import::unsupported` if its type is not supported.
     pub(super) fn output(&self, output: &proto::OnnxValueInfo) -> InferResult<usize> {
         self.position(&output.name).ok_or_else(|| {
             let name = shown(&output.name);

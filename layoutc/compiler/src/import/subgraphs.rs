@@ -1,8 +1,8 @@
 //! Shape inference for operators with subgraphs: `If`, `Loop`, `Scan` and others.
 //!
 //! An `If` with a constant condition is replaced by the operators of the branch that is taken. Any other operator
-//! remains one node; the tensors outside of its subgraphs that they read become further operands. Its subgraphs are
-//! evaluated only for the shapes of its results.
+//! remains one node; the tensors outside of its subgraphs that the subgraphs read become further operands. The
+//! subgraphs of `If`, `Loop` and `Scan` are evaluated, but only for the shapes of the results.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +14,13 @@ use super::proto;
 use super::shape_inference::{InferResult, OnnxScope, ShapeInference};
 use crate::base::codes::Code;
 
-/// Results of an evaluated subgraph, and the positions of the tensors outside the subgraph that it reads.
+/// Results of an evaluated subgraph (`results`), and the positions in the network of the tensors outside the subgraph
+/// that it reads (`read`), ascending without duplicates.
 pub(super) struct SubgraphSummary {
     pub(super) results: Vec<ShapedTensor>,
     pub(super) read: Vec<usize>,
-    /// Position of the subgraph's input that each result returns unchanged; `None` if the subgraph computes the result.
+    /// One entry for each result: the position, among the subgraph's inputs, of the input that the result returns
+    /// unchanged; `None` if the subgraph computes the result.
     pub(super) same: Vec<Option<usize>>,
 }
 
@@ -64,7 +66,8 @@ impl<'a> ShapeInference<'a> {
     }
 
     /// Adds an operator to the network as one row-major node. `inputs` are its operands, `read` the positions of the
-    /// tensors that its subgraphs read; the latter become further operands.
+    /// tensors that its subgraphs read, and `results` its results. The tensors in `read` become further operands. The
+    /// elements of the results become unknown.
     fn opaque(
         &mut self,
         node: &'a proto::OnnxNode,
@@ -123,7 +126,7 @@ impl<'a> ShapeInference<'a> {
         self.opaque(node, inputs, &read, results)
     }
 
-    /// Adds the operators of the taken branch to the network instead of the `If` operator.
+    /// Adds the operators of `branch`, the taken branch, to the network instead of the `If` operator `node`.
     fn inline_branch(
         &mut self,
         node: &'a proto::OnnxNode,
@@ -157,8 +160,9 @@ impl<'a> ShapeInference<'a> {
         graph.node.iter().try_for_each(|node| self.operator(node))
     }
 
-    /// Results of a subgraph whose inputs have the shapes `operands`, in order. The tensors and operators of the
-    /// subgraph are added to the network for the evaluation and removed again, also after an error.
+    /// Results of a subgraph whose inputs are `operands`, in order: shapes, element types and known elements. The
+    /// tensors and operators of the subgraph are added to the network for the evaluation and removed again, also after
+    /// an error.
     pub(super) fn body(
         &mut self,
         graph: &'a proto::OnnxGraph,
@@ -200,8 +204,10 @@ impl<'a> ShapeInference<'a> {
     }
 }
 
-/// Results of an `If` from the results of its branches. An error if the shape or element type of a result differs
-/// between the branches.
+/// Results of an `If` from the results of its branches.
+///
+/// # Errors
+/// [`ShapeError::DataDependent`] if the shape or element type of a result differs between the branches.
 fn merge_branches(yes: Vec<ShapedTensor>, no: &[ShapedTensor]) -> ShapeResult<Vec<ShapedTensor>> {
     let is_alike =
         |(a, b): &(&ShapedTensor, &ShapedTensor)| a.dtype == b.dtype && a.shape == b.shape;

@@ -33,7 +33,7 @@ fn integer(name: &str, value: i64) -> proto::OnnxAttribute {
     proto::OnnxAttribute { name, i: Some(value), ..proto::OnnxAttribute::default() }
 }
 
-/// `If` with the given branches.
+/// `If` on the tensor named `condition`, with the branches `yes` and `no` of one operator each. The result is `y`.
 fn branches(condition: &str, yes: proto::OnnxNode, no: proto::OnnxNode) -> proto::OnnxNode {
     let bodies = vec![
         ("then_branch", graph(&[], vec![yes], &["inner"])),
@@ -85,7 +85,8 @@ fn run_time_branches_are_one_operator() {
     assert!(imported(&model(nodes)).unwrap().text.contains("out y dtype=f32"));
 }
 
-/// Loop that counts from 0 to a limit, with `x` as scan output of each iteration.
+/// `Loop` that counts up from 0 while the count is less than the tensor named `condition`. `Relu(x)` of each iteration
+/// is a scan output.
 fn counted(condition: &str) -> Vec<proto::OnnxNode> {
     let body = vec![
         node("Add", &["count", "one"], &["next"]),

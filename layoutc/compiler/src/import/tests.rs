@@ -14,7 +14,7 @@ use super::operator::{OnnxOperatorKind, WindowKind};
 use super::{ImportError, ImportOptions, import_onnx, proto};
 use fixtures::{along, constant, imported, ints, model, node, options, value, with_constants};
 
-/// Declaration of `y` in the manifest.
+/// Line of the imported manifest that declares `y`, a result of `nodes`. `constants` are the model's initializers.
 fn result(nodes: Vec<proto::OnnxNode>, constants: Vec<proto::OnnxTensor>) -> String {
     let text = imported(&with_constants(model(nodes), constants)).unwrap().text;
     let line = text.lines().find(|line| line.trim_start().starts_with("out y "));
@@ -115,7 +115,8 @@ fn default_attributes_follow_the_opset_version() {
     assert!(text.contains("op=Clip operands=\"0,2\" {\n        in x z\n"), "{text}");
 }
 
-/// The profile has the same elementwise operators, operators with axes by letter, and default layouts by rank.
+/// The backend profile `onnx` lists the elementwise operators, the operators with axes by letter, and the default
+/// layouts by rank of this module.
 #[test]
 fn operator_tables_match_the_onnx_profile() {
     let profile = include_str!("../check/graph/profiles/onnx.kdl");

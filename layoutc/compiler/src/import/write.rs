@@ -61,8 +61,8 @@ fn aliases(letters: &LetterAssignment) -> BTreeMap<usize, Vec<usize>> {
 }
 
 /// Manifest names of the tensors, by position in the network. A transposition that needs no operator has an empty name:
-/// it shares the name of the tensor that it transposes, which is the name of the output if the transposition is an
-/// output.
+/// it shares the name of the tensor that it transposes. If that transposition is an output of the model, the name comes
+/// from the output.
 fn tensor_names(network: &OnnxNetwork<'_>, letters: &LetterAssignment) -> Vec<String> {
     let mut own: Vec<&str> = network.tensors.iter().map(|tensor| tensor.name).collect();
     for output in &network.outputs {
@@ -140,8 +140,10 @@ impl ManifestWriter<'_> {
         self.text.push_str("}\n");
     }
 
-    /// Prints a tensor: `input x dtype=f32 layout=NHWC { shape { N 1; C 3 } }`. `head` is the indented keyword, here
-    /// `input`; `has_layout` is false for results of operators, which are printed without a layout.
+    /// Prints the declaration of the tensor at position `tensor`, such as
+    /// `input x dtype=f32 layout=NC { shape { N 1; C 3 } }`, after a comment with its names in the model. `head` is the
+    /// indented keyword, here `input`. `has_layout` is false for results of operators, which are printed without a
+    /// layout.
     fn tensor(&mut self, head: &str, tensor: usize, has_layout: bool) {
         self.written.insert(tensor);
         let Some(found) = self.network.tensors.get(tensor) else { return };
@@ -226,9 +228,9 @@ impl ManifestWriter<'_> {
         self.names.get(root).map_or("", String::as_str)
     }
 
-    /// Comment that lists the names in the model of a tensor and of its transpositions:
-    /// `"conv1:0"; as NHWC "transpose"`. The tensor's name is left out if it equals `name`, its name in the manifest.
-    /// `None` if no name is left.
+    /// Text of the comment that lists the names in the model of a tensor and of its transpositions:
+    /// `"conv1:0"; as NHWC "transpose"`. The tensor's own name is omitted if it equals `name`, its name in the
+    /// manifest. `None` if there is nothing to list.
     fn model_names(&self, tensor: usize, name: &str) -> Option<String> {
         let mut notes = Vec::new();
         let aliases = self.aliases.get(&tensor).into_iter().flatten();
@@ -243,7 +245,8 @@ impl ManifestWriter<'_> {
         (!notes.is_empty()).then(|| notes.join("; "))
     }
 
-    /// Text of the row-major layout of a tensor: its letters, such as `NCHW`, or `row-major`.
+    /// Text of the row-major layout of a tensor: its letters, such as `NCHW`; `row-major` for a scalar, or above
+    /// [`MAX_LETTERS`] axes.
     fn layout(&self, tensor: usize) -> String {
         let letters = self.letters.of.get(tensor).cloned().unwrap_or_default();
         if (1..=MAX_LETTERS).contains(&letters.len()) { letters } else { ROW_MAJOR.to_owned() }

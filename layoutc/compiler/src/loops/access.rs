@@ -5,20 +5,22 @@ use layoutc_algebra::expr::{BinOp, Expr, ExprError};
 use crate::loops::arith::{product, sum};
 use crate::loops::domain::{IterationDomain, loop_index, var};
 
-/// Offset or index as a sum of one term per loop and a base.
+/// Offset or index in affine form: `rest`, plus the index of each loop in `strides` times its stride.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AffineAccess {
-    /// Loop numbers with their strides (the increment per iteration), over symbols; loops with stride 0 are omitted.
+    /// Pairs (loop number, stride). The number is a position in [`IterationDomain::loops`], the stride the increment
+    /// per iteration, over symbols. Loops with stride 0 are omitted.
     pub(crate) strides: Vec<(usize, Expr)>,
-    /// Base over symbols; it also holds the terms of loops in which the offset is not affine.
+    /// Value at index 0 of all loops in `strides`, over symbols. It also has the terms of loops in which the offset is
+    /// not affine, over the indices of these loops.
     pub(crate) rest: Expr,
 }
 
 impl AffineAccess {
-    /// Splits an expression over the loops into strides and base.
+    /// Affine form of `expr`, an expression over the loops of `domain` and symbols.
     ///
     /// # Errors
-    /// [`ExprError`] if an expression grows too large.
+    /// [`ExprError`] if a value overflows or an expression becomes too large.
     pub(crate) fn of(expr: &Expr, domain: &IterationDomain) -> Result<Self, ExprError> {
         let facts = &domain.facts;
         let mut rest = expr.clone();
@@ -46,7 +48,8 @@ impl AffineAccess {
         Ok(Self { strides, rest })
     }
 
-    /// Stride along a loop; 0 if the offset does not depend on the loop, `None` if it is not affine in the loop.
+    /// Stride along the loop `number`; 0 if the offset does not depend on the loop, `None` if it is not affine in the
+    /// loop.
     pub(crate) fn stride(&self, number: usize, domain: &IterationDomain) -> Option<Expr> {
         if domain.mentioned(&self.rest).contains(&number) {
             return None;

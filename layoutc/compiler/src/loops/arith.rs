@@ -3,7 +3,12 @@
 use layoutc_algebra::expr::{BinOp, Expr, ExprError, ExprNode, Var, apply, gcd};
 use layoutc_algebra::symbol::Symbol;
 
-/// `a op b`, folded if both are integers or one is neutral.
+/// Expression `a op b`, folded if both operands are constants, the result is 0 (`x * 0`, `x % 1`), or one operand is
+/// neutral (`x + 0`, `x * 1`, `x // 1`).
+///
+/// # Errors
+/// [`ExprError::Overflow`] or [`ExprError::Divisor`] if a folded constant overflows or its divisor is not positive,
+/// [`ExprError::TooLarge`] if the expression becomes too large.
 pub(crate) fn fold(op: BinOp, a: &Expr, b: &Expr) -> Result<Expr, ExprError> {
     if let (Some(x), Some(y)) = (a.as_const(), b.as_const()) {
         return Ok(Expr::constant(apply(op, x, y)?));
@@ -38,7 +43,7 @@ pub(crate) fn scale(a: &Expr, k: i128) -> Result<Expr, ExprError> {
     product(a, &Expr::constant(k))
 }
 
-/// `ceil(a / k)`.
+/// Quotient `a / k` rounded up, as `(a + k - 1) // k`, for a positive `k`.
 pub(crate) fn ceil_div(a: &Expr, k: i128) -> Result<Expr, ExprError> {
     if k == 1 {
         return Ok(a.clone());
@@ -47,7 +52,8 @@ pub(crate) fn ceil_div(a: &Expr, k: i128) -> Result<Expr, ExprError> {
     fold(BinOp::FloorDiv, &sum(a, &up)?, &Expr::constant(k))
 }
 
-/// Integer that divides every value of `expr`; 0 if the value is always 0.
+/// Known divisor of `expr` for all values of the symbols, from constants and the multiples that `symbols` declare: 4
+/// for `8 * n + 4`. It is 1 if none is known, and 0 if the value is always 0.
 pub(crate) fn divisor(expr: &Expr, symbols: &[Symbol]) -> i128 {
     match expr.node() {
         ExprNode::Const(value) => value.saturating_abs(),
@@ -65,13 +71,13 @@ pub(crate) fn divisor(expr: &Expr, symbols: &[Symbol]) -> i128 {
     }
 }
 
-/// True if `k` divides every value of `expr`.
+/// True if `k` is known to divide `expr` for all values of the symbols, by [`divisor`].
 pub(crate) fn is_multiple(expr: &Expr, k: i128, symbols: &[Symbol]) -> bool {
     divisor(expr, symbols).checked_rem(k) == Some(0)
 }
 
-/// Value of `expr` with each symbol at a large value in its range, at most 2^20 if the range allows; `i128::MAX` if it
-/// has no value. For ordering strides, not for proofs.
+/// Value of `expr` with each symbol at a large value in its range: its maximum, but at most 2^20 unless its minimum is
+/// greater. `i128::MAX` if the evaluation fails. For ordering strides and sizes, not for proofs.
 pub(crate) fn typical(expr: &Expr, symbols: &[Symbol]) -> i128 {
     let value = |var: Var| match var {
         Var::Symbol(k) => {

@@ -8,17 +8,19 @@ use crate::loops::access::AffineAccess;
 use crate::loops::arith::{ceil_div, fold, product, sum};
 use crate::loops::domain::{IterationDomain, loop_index, var};
 
-/// Maximum number of iterations of the outer loops over which [`LoopBounds::feasible_bounds`] enumerates the bounds of a loop.
+/// Maximum number of combined iterations of the outer loops over which [`LoopBounds::feasible_bounds`] enumerates the
+/// bounds of a loop.
 const LOOKED_AT: i128 = 1 << 10;
 
-/// Range of a loop's iterations, from the maximum of `lower` to the minimum of `upper`, and the guards that remain.
+/// Range of a loop's iterations, from the maximum of `lower` to the minimum of `upper`, and the guards that remain. The
+/// bounds are expressions over outer loops and symbols.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LoopBounds {
     /// Inclusive lower bounds of the range, besides 0.
     pub(crate) lower: Vec<Expr>,
-    /// Exclusive upper bounds of the range, besides the extent.
+    /// Exclusive upper bounds of the range, besides the trip count.
     pub(crate) upper: Vec<Expr>,
-    /// Conditions that are not bounds of this loop; each remains a guard in the body.
+    /// Conditions that are not bounds of this loop, such as equalities; each remains a guard in the body.
     pub(crate) residual_guards: Vec<ExprComparison>,
 }
 
@@ -26,7 +28,7 @@ impl LoopBounds {
     /// Solves `conditions` for the loop `number`, the innermost loop that each of the conditions mentions.
     ///
     /// # Errors
-    /// [`ExprError`] if an expression grows too large.
+    /// [`ExprError`] if a value overflows or an expression becomes too large.
     pub(crate) fn of(
         number: usize,
         conditions: &[ExprComparison],
@@ -68,9 +70,11 @@ impl LoopBounds {
         Ok(bounds)
     }
 
-    /// Distinct `[first, end)` ranges of loop `number`, which has `rounds` iterations, over all iterations of the loops
-    /// on which the bounds depend. Iterations in which a condition of `sure` fails are skipped. `None` if guards
-    /// remain, a trip count is not constant, or the loops have more than `LOOKED_AT` iterations.
+    /// Distinct ranges `[first, end]`, with an exclusive end, of the loop `number` with `rounds` iterations, for all
+    /// iterations of the outer loops on which the bounds depend. An iteration of the outer loops is skipped if a
+    /// condition of `sure` is false in the first or in the last iteration of the loop. `None` if guards remain, the
+    /// trip count of an outer loop is not constant, a bound depends on a symbol, or the outer loops have more than
+    /// `LOOKED_AT` iterations in total.
     pub(crate) fn feasible_bounds(
         &self,
         (number, rounds): (usize, i128),
@@ -115,8 +119,8 @@ impl LoopBounds {
         Some(found)
     }
 
-    /// Trip count in the last iteration of the outer loop of a split, if the loop has fewer than `rounds` iterations
-    /// only there: 2 for an extent of 56 that is split by 6. `None` otherwise.
+    /// Trip count of the loop in the last iteration of one outer loop, if it is less than `rounds`, the full trip
+    /// count, only there: 2 for an extent of 56 that is split by 6. `None` otherwise.
     pub(crate) fn remainder_trip_count(
         &self,
         rounds: i128,
@@ -137,12 +141,13 @@ impl LoopBounds {
     }
 }
 
-/// Conditions under which `conditions` hold in all iterations of the loops `inside`: each condition in the iteration
-/// where its margin is smallest. `None` if that iteration is unknown, or if a condition depends on a reduced loop in
-/// `inside`; bounds of that loop then enforce the condition.
+/// Conditions under which `conditions` hold in all iterations of the loops `inside`: each condition, evaluated in the
+/// iteration where its margin is smallest. `None` for an equality, for a condition that is not affine with constant
+/// strides and trip counts in these loops, and for one that depends on a reduced loop of `inside`; bounds of that loop
+/// then enforce the condition.
 ///
 /// # Errors
-/// [`ExprError`] if an expression grows too large.
+/// [`ExprError`] if a value overflows or an expression becomes too large.
 pub(crate) fn full_tile_condition(
     conditions: &[ExprComparison],
     inside: &[usize],

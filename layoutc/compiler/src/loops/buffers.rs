@@ -1,4 +1,4 @@
-//! Buffers of a kernel: its operands and intermediates, and the memory that holds them.
+//! Buffers of a kernel: its operands, intermediates and cached tiles, and the memory that holds them.
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::symbol::Axis;
@@ -13,16 +13,17 @@ use crate::machine::CPU;
 use crate::model::compute::{BufferRef, ComputeAt, KernelInstance, TileCache};
 use crate::model::{Manifest, Tensor};
 
-/// Buffer of a kernel.
+/// Buffer of a kernel: an operand, an intermediate tensor or a cached tile.
 #[derive(Debug)]
 pub(crate) struct KernelBuffer {
-    /// Tensor, with its symbols renumbered to the kernel's.
+    /// Tensor that the buffer holds. `Var::Symbol(k)` in its layout is symbol `k` of the kernel.
     pub(crate) tensor: Tensor,
     /// Image that holds the tensor; `None` for other memory.
     pub(crate) image: Option<Image>,
     /// True for an intermediate tensor or a cache tile.
     pub(crate) is_local: bool,
-    /// Buffer of an intermediate that is computed in each iteration of a loop; `None`: the buffer holds the tensor.
+    /// Extent of the buffer for one iteration of a loop, if the tensor is an intermediate that is computed in each
+    /// iteration (compute-at); `None` if the buffer holds the whole tensor.
     pub(crate) iteration: Option<IterationBuffer>,
 }
 
@@ -67,10 +68,11 @@ impl KernelBuffer {
         self.iteration.as_ref().map_or(self.tensor.layout.offset(), |own| &own.offset)
     }
 
-    /// Sets the offset of the element that a domain writes to that in the buffer.
+    /// Sets `domain.offset`, the offset of the element that a statement writes, to its offset in a buffer for one
+    /// iteration. Changes nothing if the buffer holds the whole tensor.
     ///
     /// # Errors
-    /// [`PlanError`] if an expression grows too large.
+    /// [`PlanError::Expr`] if a value overflows or an expression becomes too large.
     pub(crate) fn locate(&self, domain: &mut IterationDomain) -> Result<(), PlanError> {
         if let Some(iteration) = &self.iteration {
             domain.offset = domain.at(&iteration.offset, &domain.axes)?;
@@ -79,20 +81,22 @@ impl KernelBuffer {
     }
 }
 
-/// Row-major buffer of the elements of an intermediate with one index along an axis.
+/// Row-major buffer for the elements of an intermediate that one iteration of a loop computes: those with one index
+/// along the axis of the loop.
 #[derive(Debug)]
 pub(crate) struct IterationBuffer {
     /// Offset of an element, in elements, over the logical axes of the intermediate.
     pub(crate) offset: Algebra,
-    /// Number of elements, up to the limit of the stack.
+    /// Number of elements of the buffer. Their size is at most `CPU.local_stack_bytes`.
     pub(crate) elements: i64,
 }
 
 impl IterationBuffer {
-    /// Buffer of one iteration of the loop of `own`.
+    /// Buffer of the intermediate `tensor` for one iteration of the loop `own.at`.
     ///
     /// # Errors
-    /// [`PlanError::Choice`] if its size is not constant or exceeds `CPU.local_stack_bytes`.
+    /// [`PlanError::Choice`] if its size is not constant or exceeds `CPU.local_stack_bytes`. [`PlanError::Expr`] if a
+    /// stride overflows or becomes too large.
     pub(crate) fn new(tensor: &Tensor, own: &ComputeAt) -> Result<Self, PlanError> {
         let axes = tensor.layout.logical().iter().enumerate().filter(|(k, _)| *k != own.axis);
         let (numbers, axes): (Vec<usize>, Vec<Axis>) =

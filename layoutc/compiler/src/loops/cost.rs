@@ -12,8 +12,9 @@ use crate::loops::reads::StatementReads;
 use crate::loops::scheduled_statement::ScheduledStatement;
 use crate::machine::{CPU, Registers};
 
-/// Time per iteration of planned loops, in thousandths of a cycle, with accumulators of `bits` bits; `None` if the
-/// register tile has no constant size.
+/// Estimated time per iteration of the planned loops, in thousandths of a cycle, at least 1. `sight` are the reads of
+/// the statement, `bits` is the width of an accumulator, `registers` are the vector registers of the core. `None` if a
+/// loop of the register tile has no constant trip count.
 pub(crate) fn cycles(
     planned: &ScheduledStatement,
     sight: &StatementReads<'_>,

@@ -1,4 +1,5 @@
-//! Loops of a window in the order of its memory.
+//! Loop order of a statement that writes a window: a view between whose elements its owner has further ones. The loops
+//! follow the order of the memory.
 
 use layoutc_algebra::expr::ExprError;
 
@@ -6,12 +7,13 @@ use crate::loops::domain::IterationDomain;
 use crate::loops::relayout::address_map::physical_address_map;
 use crate::model::{Tensor, splits_at_digits};
 
-/// Splits the loops over the axes of a window at the digits of the layout, and orders the loops by decreasing
-/// stride: the loops `h`, `w` of a window of tiles of 16 columns become `w_outer`, `h`, `w_inner`. Nothing changes
-/// if the loops are storage axes, or the layout has no digits with constant strides over single axes.
+/// Splits the loops over the axes of the window `target` at the digits of its layout, and orders the loops by
+/// decreasing stride: the loops `h`, `w` of a window of tiles of 16 columns become `w_outer`, `h`, `w_inner`. Reduced
+/// loops stay innermost. Nothing changes if `target` is no window, or if a digit of its layout has no constant stride
+/// or does not belong to a single axis that it splits evenly.
 ///
 /// # Errors
-/// As [`IterationDomain::new`].
+/// [`ExprError`] if a value overflows or an expression becomes too large.
 pub(crate) fn follow_digits(
     domain: &mut IterationDomain,
     target: &Tensor,

@@ -1,7 +1,5 @@
-//! Iteration domain of a statement: loops over the storage axes of the written tensor, then over the reduced axes.
-//!
-//! Loop `k` is `Var::Digit(k)`. TVM RFC 0039: the loops of a computation follow the physical layout of its output, so the
-//! axes of the statement are the layout's inverse at the storage axes.
+//! Loop `k` is `Var::Digit(k)`. TVM RFC 0039: the loops of a computation follow the physical layout of its output, so
+//! the axes of the statement are the layout's inverse at the storage axes.
 
 use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, Var};
 use layoutc_algebra::layout::Layout;
@@ -18,13 +16,14 @@ use crate::model::{Spanned, Tensor};
 /// Loop of the iteration domain.
 #[derive(Debug, Clone)]
 pub(crate) struct Loop {
-    /// Name of the storage axis or reduced axis; a split adds `_outer` or `_inner`.
+    /// Name of the storage, logical or reduced axis. A split adds `_outer` or `_inner`; a fused loop has the name that
+    /// the fusion gives it.
     pub(crate) name: String,
     /// Trip count, over symbols.
     pub(crate) extent: Expr,
     /// True if the iterations contribute to one element of the result.
     pub(crate) is_reduced: bool,
-    /// Number of the outer part, if the loop is the inner part of a split.
+    /// Number of the outer part, if the loop is the inner part of a split; `None` otherwise.
     pub(crate) outer: Option<usize>,
 }
 
@@ -44,34 +43,40 @@ pub(crate) struct IterationDomain {
     pub(crate) loops: Vec<Loop>,
     /// Splits and fusions, in the order of application.
     pub(crate) steps: Vec<DomainStep>,
-    /// Numbers of the live loops: no split or fused loops, and none of trip count 1 unless its name is kept.
+    /// Numbers of the live loops, outermost first: loops that were not split or fused, and whose trip count is not 1 or
+    /// whose name is kept. [`Order`](crate::loops::order::Order) changes their order.
     pub(crate) active: Vec<usize>,
     /// Axes of the statement as expressions over the loops: the written axes, then the reduced ones.
     pub(crate) axes: Vec<Expr>,
     /// Offset of the written element in its buffer, in elements.
     pub(crate) offset: Expr,
-    /// Conditions, not provable in advance, under which an iteration has an element to write or a value to reduce.
+    /// Conditions that an iteration must satisfy to have an element to write or a value to reduce. Conditions that are
+    /// proven for all iterations are omitted.
     pub(crate) inside: Vec<ExprComparison>,
-    /// Loop to vectorize, if the manifest names it and leaves the rest of the register tile to the planner.
+    /// Number of the loop to vectorize, if the manifest names it and leaves the rest of the register tile to the
+    /// planner; `None` otherwise.
     pub(crate) lead: Option<usize>,
-    /// Loop that contains all others and is no part of the register tile, if the statement shares it with others.
+    /// Number of the loop that the statement shares with other statements, if an intermediate is computed in each
+    /// iteration of it (compute-at). The loop is no part of the register tile, and is outermost unless the manifest
+    /// orders it inside another one. `None` if the statement shares no loop.
     pub(crate) outermost: Option<usize>,
-    /// Inner loops of the manifest's `tile` directives: the register tile, unless a `loops` directive orders these
-    /// loops.
+    /// Numbers of the inner loops of the manifest's `tile` directives. They form the register tile, unless a `loops`
+    /// directive orders them.
     pub(crate) tiles: Vec<usize>,
     /// Names of loops that are live even if the trip count is 1.
     kept: Vec<String>,
-    /// Loops over axes of cache tiles. The name of one may equal the name of a loop that was split.
+    /// Numbers of the loops over axes of cached tiles. The name of one may equal the name of a loop that was split.
     copy_loops: Vec<usize>,
 }
 
 impl IterationDomain {
-    /// Domain with loops over the storage axes of `target`, or over its logical axes if the layout is swizzled, has no
-    /// inverse in closed form or is that of a window, and over the `reduced` axes. Loops with a name in `kept` are live
-    /// even if the trip count is 1.
+    /// Domain of a statement that writes `target`: loops over the storage axes of `target`, then over the `reduced`
+    /// axes. The loops are over the logical axes of `target` instead if it is a window, or if its layout is swizzled,
+    /// has no inverse in closed form, or has a stride that is not a multiple of the stride of its physical axis. Loops
+    /// with a name in `kept` are live even if the trip count is 1.
     ///
     /// # Errors
-    /// [`ExprError`] if an expression grows too large.
+    /// [`ExprError`] if a value overflows or an expression becomes too large.
     pub(crate) fn new(
         target: &Tensor,
         symbols: &[Symbol],
@@ -184,8 +189,8 @@ impl IterationDomain {
         Ok(Some(domain))
     }
 
-    /// Physical indices and offset as functions of the storage axes; `None` if a stride is not a multiple of the
-    /// physical stride of its group.
+    /// Physical indices, one for each physical axis, and offset in elements, over the loops, of which loop `k` is over
+    /// storage axis `k`. `None` if a stride is not a multiple of the stride of its physical axis.
     fn places(&self, layout: &Layout) -> Result<Option<(Vec<Expr>, Expr)>, ExprError> {
         let groups = layout.physical_strides().len();
         let mut physical = vec![Expr::constant(0); groups];
@@ -254,7 +259,8 @@ impl IterationDomain {
         self.kept.iter().any(|kept| kept == name)
     }
 
-    /// Adds a loop over an axis of a cache tile, outside the loop order, and returns the loop's number.
+    /// Adds a loop with `extent` iterations over an axis of a cached tile, and returns the loop's number. No
+    /// [`Order`](crate::loops::order::Order) contains the loop.
     ///
     /// # Errors
     /// As [`IterationDomain::new`].
@@ -264,7 +270,7 @@ impl IterationDomain {
         Ok(number)
     }
 
-    /// Adds a guard, unless the guard is proven or already present.
+    /// Adds a condition to `inside`, unless it is proven or already present.
     fn require(&mut self, condition: ExprComparison) -> Result<(), ExprError> {
         if !self.holds(&condition)? && !self.inside.contains(&condition) {
             self.inside.push(condition);
@@ -272,7 +278,7 @@ impl IterationDomain {
         Ok(())
     }
 
-    /// True if a condition is proven to hold in every iteration.
+    /// True if a condition is proven to hold in every iteration; false if it is refuted or undecided.
     pub(crate) fn holds(
         &self,
         ExprComparison { left, op, right }: &ExprComparison,
@@ -289,8 +295,9 @@ impl IterationDomain {
         self.active.iter().copied().find(|k| self.loops.get(*k).is_some_and(|l| l.name == name))
     }
 
-    /// Splits a loop into `name_outer` and `name_inner`, the latter with trip count `by`, and adds a guard unless `by`
-    /// divides the extent. Returns the numbers of the outer and the inner loop; one with trip count 1 is not in `active`.
+    /// Splits the loop `number` into `name_outer` and `name_inner`, the latter with trip count `by`, and adds a guard
+    /// unless `by` divides the trip count. Returns the numbers of the outer and the inner loop; one with trip count 1
+    /// is in `active` only if its name is kept.
     ///
     /// # Errors
     /// As [`IterationDomain::new`].
@@ -330,11 +337,12 @@ impl IterationDomain {
         name
     }
 
-    /// Applies the splits and fusions of a schedule. A factor above a constant extent is reduced to the next power of
-    /// two. A step whose loops the statement does not have is skipped.
+    /// Applies the splits and fusions of a schedule. For a loop with a constant trip count, a split factor is at most
+    /// the next power of two of the trip count. A step whose loops the statement does not have is skipped.
     ///
     /// # Errors
-    /// [`PlanError::Choice`] if a fused loop has no constant trip count; others as [`IterationDomain::new`].
+    /// [`PlanError::Choice`] if a fused loop has no constant trip count. [`PlanError::Expr`] if a value overflows or an
+    /// expression becomes too large.
     pub(crate) fn apply(&mut self, steps: &[LoopStep]) -> Result<(), PlanError> {
         for step in steps {
             let split = match step {
@@ -367,8 +375,9 @@ impl IterationDomain {
         Ok(())
     }
 
-    /// Fuses two loops into one called `name`, in which the index of `inner` varies fastest, at the position of `outer`.
-    /// Returns the number of the fused loop; `None` if a trip count is not constant.
+    /// Fuses two loops into one called `name`, with underscores appended if a loop has or had that name. The index of
+    /// `inner` varies fastest. The fused loop takes the position of `outer`. Returns the number of the fused loop;
+    /// `None` if a trip count is not constant.
     ///
     /// # Errors
     /// As [`IterationDomain::new`].
@@ -425,7 +434,8 @@ impl IterationDomain {
         self.loops.get(number)?.extent.as_const()
     }
 
-    /// Sets the trip count of a loop to at most its previous one, which is returned.
+    /// Sets the trip count of the loop `number` to `rounds`, which must not exceed that of the loop when it was added.
+    /// Returns the previous trip count; `None` if there is no such loop.
     pub(crate) fn set_trip_count(&mut self, number: usize, rounds: Expr) -> Option<Expr> {
         let found = self.loops.get_mut(number)?;
         Some(std::mem::replace(&mut found.extent, rounds))
@@ -444,17 +454,20 @@ impl IterationDomain {
         }
     }
 
-    /// True if `names` contains the name of a loop, or of a split loop of which it is the outer part.
+    /// True if `names` contains the name of the loop `number`, or of a loop whose outer part it is after one or more
+    /// splits.
     pub(crate) fn is_split_from(&self, number: usize, names: &[Spanned<String>]) -> bool {
         self.position_of_part(number, names, &["_outer"]).is_some()
     }
 
-    /// Position in `names` of a loop's name, or of a split loop of which it is a part.
+    /// Position in `names` of the name of the loop `number`, or of a loop of which it is a part after one or more
+    /// splits; `None` if there is neither.
     pub(crate) fn position(&self, number: usize, names: &[Spanned<String>]) -> Option<usize> {
         self.position_of_part(number, names, &["_outer", "_inner"])
     }
 
-    /// Position in `names` of a loop's name, or of a split loop of which it is a part with one of the suffixes `parts`.
+    /// Position in `names` of the name of the loop `number`, or of the name that remains after one or more of the
+    /// suffixes `parts` are removed, as long as no live loop has the shorter name. `None` if there is neither.
     fn position_of_part(
         &self,
         number: usize,
@@ -480,7 +493,7 @@ impl IterationDomain {
     }
 }
 
-/// Variable of a loop.
+/// Variable of the loop `number`, `Var::Digit(number)`.
 ///
 /// # Errors
 /// [`ExprError::TooLarge`] if the number exceeds 32 bits.
@@ -488,7 +501,7 @@ pub(crate) fn var(number: usize) -> Result<Var, ExprError> {
     u32::try_from(number).map(Var::Digit).map_err(|_| ExprError::TooLarge)
 }
 
-/// Variable of a loop as an expression.
+/// Variable of the loop `number` as an expression, the index of its current iteration.
 ///
 /// # Errors
 /// As [`var`].

@@ -1,4 +1,4 @@
-//! Error of plans.
+//! Error of planning and lowering.
 
 use thiserror::Error;
 
@@ -8,29 +8,30 @@ use crate::base::diagnostic::{Diagnostic, FileSpan};
 /// Maximum depth of a lowered expression: JSON readers commonly stop at 128 levels.
 pub(crate) const MAX_DEPTH: u32 = 96;
 
-/// Error of a plan.
+/// Error of planning a function, or of lowering it to IR.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PlanError {
-    /// A literal does not fit 64 bits.
+    /// An integer literal of the function does not fit 64 bits.
     #[error("`{value}` does not fit 64 bits")]
     Literal {
-        /// Value of the literal.
+        /// Value that does not fit.
         value: i128,
     },
-    /// A variable has no binding in the scope.
+    /// A variable has no binding in the scope, or a loop, buffer or statement to which the planner refers does not
+    /// exist.
     #[error("an expression mentions a variable that is not in scope")]
     Scope,
     /// The expression is deeper than 96 levels.
     #[error("an expression nests deeper than {MAX_DEPTH} levels")]
     Depth,
-    /// A macro is too long: floor division expands its dividend twice.
+    /// A macro that is generated for an index function is too long. Floor division expands its dividend twice.
     #[error("the macro `{name}` would have {nodes} terms, and the most are {most}")]
     Macro {
-        /// Name of the macro.
+        /// Identifier of the macro in generated code.
         name: String,
-        /// Number of terms of the macro.
+        /// Number of nodes of the expression that the macro expands to.
         nodes: u64,
-        /// Maximum number of terms.
+        /// Maximum number of nodes of such an expression.
         most: u64,
     },
     /// The manifest requests a schedule that is not possible.
@@ -43,13 +44,13 @@ pub enum PlanError {
         /// Location of the request.
         place: FileSpan,
     },
-    /// An expression cannot be built.
+    /// An expression of the algebra overflows, becomes too large or has an unbound variable.
     #[error(transparent)]
     Expr(#[from] layoutc_algebra::expr::ExprError),
 }
 
 impl PlanError {
-    /// Diagnostic of [`PlanError::Choice`]; `None` for any other error.
+    /// Diagnostic with the code `limit::choice` for [`PlanError::Choice`]; `None` for any other error.
     pub(crate) fn refusal(&self) -> Option<Diagnostic> {
         let Self::Choice { message, help, place } = self else { return None };
         Some(Diagnostic::error(Code::LimitChoice, message, place.clone(), "").help(help))

@@ -16,19 +16,24 @@ use crate::loops::scheduled_statement::fused;
 use crate::model::compute::{BufferRef, LoopSchedule, Statement};
 use crate::model::{Spanned, Tensor};
 
-/// Box of elements: the first index along each axis of the tensor, over the outer loops, and the extents in elements.
+/// Box of elements that one iteration of a loop accesses in a tensor.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
+    /// First index along each axis of the tensor, over symbols and over this loop and the loops around it.
     pub(crate) begin: Vec<Expr>,
+    /// Number of indices along each axis of the tensor.
     pub(crate) extents: Vec<i128>,
 }
 
-/// Extents of the box of `buffer` that one iteration of loop `at` accesses, by axis; `None` if the statement has no
-/// such loop or does not use the tensor. `target` is the tensor that the statement writes; `kept` names the loops of
-/// all caches of the statement.
+/// Extents, along each axis, of the box of elements of the tensor `buffer` that one iteration of the loop `at`
+/// accesses. `target` is the tensor that the statement writes, `own` has the symbols and the loop schedule of the
+/// kernel, and `kept` names the loops of all caches of the statement. `None` if the statement has no such loop or does
+/// not use the tensor.
 ///
 /// # Errors
-/// `kernel::cache` if the elements are not a box of constant size.
+/// A diagnostic with the code `kernel::cache` if the loop cannot have a cache of the tensor: the elements are not a box
+/// of constant size, the loop is inside the register tile, or the statement writes the tensor and the loop is reduced
+/// or writes only a part of the box. The same code for any other planning error.
 pub(crate) fn tile_extents(
     target: &Tensor,
     statement: &Statement,
@@ -67,7 +72,13 @@ fn block_extents(
 }
 
 impl Block {
-    /// Box of `buffer` in one iteration of the loop `at`; see [`tile_extents`].
+    /// Box of elements of the tensor `buffer` that one iteration of the loop `at` accesses. `None` if the statement has
+    /// no such loop or does not use the tensor.
+    ///
+    /// # Errors
+    /// [`PlanError::Choice`] if the elements are not a box of constant size, the loop is inside the register tile, or
+    /// the statement writes the tensor and the loop is reduced or writes only a part of the box. [`PlanError::Expr`] if
+    /// a value overflows or an expression becomes too large.
     pub(crate) fn new(
         domain: &IterationDomain,
         order: &Order,
@@ -173,7 +184,7 @@ fn is_whole_elsewhere(domain: &IterationDomain, statement: &Statement) -> Result
     Ok(true)
 }
 
-/// First value of `index` over the iterations of the loops `inside`, and length of the interval of its values; `None`
+/// Least value of `index` over the iterations of the loops `inside`, and length of the interval of its values; `None`
 /// if `index` is not affine in these loops with constant strides and trip counts.
 fn span(
     index: &Expr,
@@ -200,8 +211,8 @@ fn span(
     Ok(Some((domain.facts.simplify(&from)?, extent)))
 }
 
-/// Smallest interval (first value, length) that contains all `spans`; `None` if `spans` is empty or the distance
-/// between two first values is not constant.
+/// Smallest interval (least value, length) that contains all `spans`, which are intervals of this form; `None` if
+/// `spans` is empty or the distance between two least values is not constant.
 fn hull(
     spans: &[(Expr, i128)],
     domain: &IterationDomain,

@@ -10,7 +10,7 @@ use crate::loops::arith::{fold, is_multiple};
 use crate::loops::error::PlanError;
 use crate::model::{Memory, Tensor};
 
-/// Channels of a texel.
+/// Number of channels of a texel.
 pub(crate) const LANES: u32 = 4;
 
 /// Image in which a tensor is stored.
@@ -18,18 +18,18 @@ pub(crate) const LANES: u32 = 4;
 pub(crate) struct Image {
     /// Number of physical axes: 2, or 3 for an array of images.
     pub rank: u32,
-    /// Elements of a texel: 4 scalars, or one element of four lanes.
+    /// Number of elements of a texel: 4 scalars, or 1 element of four lanes.
     pub per_texel: u32,
-    /// Width of a row, in texels.
+    /// Width of a row, in texels; over symbols.
     pub width: Algebra,
-    /// Number of rows.
+    /// Number of rows of an image; over symbols.
     pub height: Algebra,
-    /// Number of images in an array; `None` for a single image.
+    /// Number of images in an array, over symbols; `None` for a single image.
     pub layers: Option<Algebra>,
 }
 
-/// Physical rank that a memory requires on a target with images; `None` if any rank is allowed, or the target has no
-/// such memory.
+/// Number of physical axes that a tensor in `memory` must have on a GPU: 2 or 3 for images, 1 for buffers. `None` for
+/// memory that a kernel parameter cannot point to: shared or local memory, or none.
 pub(crate) fn rank_of(memory: Memory) -> Option<u32> {
     match memory {
         Memory::Image2d => Some(2),
@@ -55,7 +55,8 @@ pub(crate) fn has_format(dtype: Dtype) -> bool {
     scalar && (dtype.lanes == 1 || dtype.lanes == LANES)
 }
 
-/// True if a row of `extent` elements is a whole number of texels, for all values of the symbols.
+/// True if a row of `extent` elements of the tensor is known to be a whole number of texels for all values of the
+/// symbols.
 pub(crate) fn is_whole(tensor: &Tensor, extent: &Algebra) -> bool {
     tensor.dtype.lanes == LANES || is_multiple(extent, i128::from(LANES), tensor.layout.symbols())
 }
@@ -64,7 +65,7 @@ pub(crate) fn is_whole(tensor: &Tensor, extent: &Algebra) -> bool {
 /// image.
 ///
 /// # Errors
-/// [`PlanError`] if a size overflows the integer range.
+/// [`PlanError::Expr`] if the width of a row becomes too large as an expression.
 pub(crate) fn of(tensor: &Tensor) -> Result<Option<Image>, PlanError> {
     let shape = tensor.layout.physical_shape();
     let per_texel = if tensor.dtype.lanes == LANES { 1 } else { LANES };

@@ -1,7 +1,8 @@
-//! Decisions about loops: iteration domains, accesses, footprints, costs, schedules and the heuristics that choose them.
+//! Decisions about loops: iteration domains, accesses, footprints, costs, schedules and the heuristics that choose
+//! them.
 //!
-//! Input is the checked model; output are values ([`scheduled_statement::ScheduledStatement`], [`relayout::plan::RelayoutPlan`])
-//! that [`crate::lower`] turns into IR. This module makes no statements of the IR.
+//! Input is the checked model. Output are the values [`scheduled_statement::ScheduledStatement`] and
+//! [`relayout::plan::RelayoutPlan`], which [`crate::lower`] turns into IR. This module makes no statements of the IR.
 
 pub(crate) mod access;
 pub(crate) mod arith;
@@ -45,7 +46,10 @@ pub(crate) fn writes_nothing(statement: &Statement) -> bool {
     written.filter_map(|axis| axis.extent.as_const()).any(|extent| extent <= 0)
 }
 
-/// Tensor with `symbols` in place of its own symbols, which are matched by name and must be among them.
+/// Copy of `tensor` whose layout is over `symbols`: `Var::Symbol(k)` is `symbols[k]`. Symbols are matched by name.
+///
+/// # Errors
+/// [`PlanError::Expr`] if `symbols` lacks a symbol of the layout, or allows it further values.
 pub(crate) fn renumbered(tensor: &Tensor, symbols: &[Symbol]) -> Result<Tensor, PlanError> {
     Ok(tensor.with_layout(tensor.layout.clone().over_symbols(symbols)?))
 }

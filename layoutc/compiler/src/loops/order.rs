@@ -17,21 +17,21 @@ use crate::model::compute::LoopSchedule;
 /// Maximum number of elements of a register tile.
 pub(crate) const MAX_REGISTER_TILE: i128 = 16_384;
 
-/// Kind of register tile, if the manifest leaves its choice to the planner.
+/// Kind of register tile that the planner chooses if the manifest leaves the choice to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RegisterTiling {
     /// Vectors of `lanes` elements each, held in `registers`. `partial_sums` allows partial sums of one element in the
     /// lanes of a vector (rfactor) if no loop over elements is vectorizable.
     Vectors { lanes: i128, registers: Registers, partial_sums: bool },
-    /// One element.
+    /// One element: the planner puts no loop over elements inside the reduction.
     One,
-    /// The four elements of a texel, unconditionally.
+    /// The four elements of a texel of an image, whatever the manifest orders.
     Texel,
 }
 
 impl RegisterTiling {
-    /// Kind of register tile for an executor: vectors on CPUs, one element on GPUs. `bits` is the width of an
-    /// accumulator.
+    /// Kind of register tile for the processor: vectors on CPUs, one element on GPUs. `bits` is the width of an
+    /// accumulator. `partial_sums` allows partial sums in the lanes of a vector.
     pub(crate) fn of(processor: ExecutionModel, bits: u32, partial_sums: bool) -> Self {
         match processor {
             ExecutionModel::Cpu(registers) => {
@@ -52,7 +52,7 @@ impl RegisterTiling {
     }
 }
 
-/// Loops of the partial sums of one element.
+/// Loops of the partial sums (rfactor) of one element.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PartialSums {
     /// Number of the loop over the accumulators.
@@ -71,18 +71,24 @@ pub(crate) struct Order {
     pub(crate) first_reduced: usize,
     /// Loops of the partial sums of one element; `None` without partial sums.
     pub(crate) partial_sums: Option<PartialSums>,
-    /// Outermost loop, if it iterates over chunks of the reduction (split-K): each chunk continues from the stored
-    /// results of the previous one.
+    /// Number of the outermost loop, if it iterates over chunks of the reduction (split-K): each chunk continues from
+    /// the stored results of the previous one. `None` otherwise.
     pub(crate) split_k: Option<usize>,
 }
 
 impl Order {
-    /// Loops in physical order, the reduced ones innermost except for the register tile inside them. Loops that the
-    /// manifest orders are permuted among their own positions, separately for written and reduced loops; an order with
-    /// a written loop inside a reduced one is followed exactly.
+    /// Order of the live loops of `domain`: the loops over elements in physical order, then the reduced loops, then the
+    /// register tile that `tiling` selects. `reads` returns the access pattern of the statement's reads. Loops of the
+    /// register tile may be split off others, which changes `domain`.
+    ///
+    /// Loops that the manifest orders are permuted among their own positions, separately for loops over elements and
+    /// reduced loops. An order with a loop over elements inside a reduced one is followed exactly.
+    /// `RegisterTiling::Texel` ignores the manifest's order.
     ///
     /// # Errors
-    /// [`PlanError::Choice`] where the manifest's order cannot be followed.
+    /// [`PlanError::Choice`] if the register tile has a loop without constant trip count or more than
+    /// [`MAX_REGISTER_TILE`] elements, or a `parallel` loop is inside the reduction; located at a name in `schedule`,
+    /// or else at `place`. [`PlanError::Expr`] if a value overflows or an expression becomes too large.
     pub(crate) fn new(
         domain: &mut IterationDomain,
         schedule: &LoopSchedule,
@@ -105,14 +111,15 @@ impl Order {
         Ok(order)
     }
 
-    /// True if the manifest orders a written loop inside a reduced one: it has chosen the register tile.
+    /// True if the manifest orders a loop over elements inside a reduced one, which fixes the register tile.
     pub(crate) fn interleaves(domain: &IterationDomain, schedule: &LoopSchedule) -> bool {
         let named = schedule.loops.iter().filter_map(|name| domain.find(&name.value));
         !named.map(|number| domain.is_reduced(number)).is_sorted()
     }
 
-    /// Loops in the manifest's order. Written loops that the manifest does not name are outermost, or innermost if they
-    /// are inside a tile; unnamed reduced loops are innermost among the reduced ones.
+    /// Loops in the manifest's order, for a schedule that fixes the register tile. Loops over elements that the
+    /// manifest does not name are outermost, or innermost if a `tile` directive made them. Unnamed reduced loops are
+    /// innermost among the reduced ones.
     fn fixed(domain: &IterationDomain, schedule: &LoopSchedule) -> Vec<usize> {
         let named: Vec<usize> =
             schedule.loops.iter().filter_map(|name| domain.find(&name.value)).collect();
@@ -126,8 +133,8 @@ impl Order {
         [&written, outer, &reduced, inner, &tile].concat()
     }
 
-    /// Outer loops, reduced loops and the register tile, in this order, as the planner chooses them, and the loops of
-    /// partial sums. Outer and reduced loops follow the manifest's order.
+    /// Pair of the loops (outer loops, reduced loops and the register tile, in this order) as the planner chooses them,
+    /// and of the loops of partial sums, `None` without these. Outer and reduced loops follow the manifest's order.
     fn planned(
         domain: &mut IterationDomain,
         schedule: &LoopSchedule,
@@ -188,8 +195,9 @@ impl Order {
         Ok((outer.into_iter().chain(reduced).chain(inner).collect(), own))
     }
 
-    /// Loops of the register tile, outermost first, and those of partial sums; empty if nothing is vectorizable. The
-    /// loops are removed from `outer` and `reduced`.
+    /// Pair of the loops inside the reduction, outermost first, and the loops of partial sums. The former are empty if
+    /// no loop is vectorizable, the latter are `None` without partial sums. The loops are removed from `outer` and
+    /// `reduced`.
     fn inside(
         domain: &mut IterationDomain,
         outer: &mut Vec<usize>,
@@ -240,7 +248,7 @@ impl Order {
         self.split_k = Some(number);
     }
 
-    /// Position of the loop with this name; `None` if there is no such loop.
+    /// Position in `loops` of the live loop called `name`; `None` if there is no such loop.
     pub(crate) fn place(&self, domain: &IterationDomain, name: &str) -> Option<usize> {
         let number = domain.find(name)?;
         self.loops.iter().position(|other| *other == number)
@@ -255,11 +263,13 @@ impl Order {
         inside.iter().copied().filter(|k| !domain.is_reduced(*k))
     }
 
-    /// Checks the size of the register tile, and that the `parallel` loops are outside the reduction. Errors are
-    /// located at the name in `loops`, the loops that the manifest orders, or else at `place`.
+    /// Checks the size of the register tile, and that the loops `parallel` are outside the reduction. Errors about the
+    /// register tile are located at the name in `loops`, the loops that the manifest orders, or else at `place`; errors
+    /// about a parallel loop at its name in `parallel`.
     ///
     /// # Errors
-    /// [`PlanError::Choice`].
+    /// [`PlanError::Choice`] if a loop of the register tile has no constant trip count, the register tile has more than
+    /// [`MAX_REGISTER_TILE`] elements, or a loop of `parallel` is reduced or inside a reduced loop.
     pub(crate) fn check(
         &self,
         domain: &IterationDomain,

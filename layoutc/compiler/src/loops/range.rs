@@ -2,15 +2,15 @@
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprNode, Var};
 
-/// Range of each variable; `None` for a variable that is not in scope.
+/// Function that returns the range of a variable; `None` for a variable that is not in scope.
 pub(crate) type Ranges<'a> = dyn Fn(Var) -> Option<Range> + 'a;
 
-/// Range of an expression's values: `low..=high`, `None` if unbounded.
+/// Range of an expression's values, `low..=high`, not necessarily attained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Range {
-    /// Least value.
+    /// Inclusive lower bound; `None` if unbounded.
     pub low: Option<i128>,
-    /// Greatest value.
+    /// Inclusive upper bound; `None` if unbounded.
     pub high: Option<i128>,
 }
 
@@ -30,7 +30,8 @@ impl Range {
         self.low.is_some_and(|low| low >= 0)
     }
 
-    /// Range of an expression over variables with these ranges; [`Range::ANY`] if a variable has none.
+    /// Range of an expression over variables with the ranges `ranges`. A variable without a range counts as
+    /// [`Range::ANY`].
     pub(crate) fn of(expr: &Expr, ranges: &Ranges<'_>) -> Self {
         match expr.node() {
             ExprNode::Const(value) => Self::new(*value, *value),
@@ -42,14 +43,15 @@ impl Range {
         }
     }
 
-    /// Range of `-x` for `x` in this range.
+    /// Range of `-x` for `x` in this range. A bound that overflows becomes `None`.
     #[must_use]
     pub(crate) fn negated(self) -> Self {
         let negated = |bound: Option<i128>| bound.and_then(i128::checked_neg);
         Self { low: negated(self.high), high: negated(self.low) }
     }
 
-    /// Range of the operation `op` on operands in the ranges `a` and `b`.
+    /// Range of the operation `op` on operands in the ranges `a` and `b`. A divisor counts as at least 1. A bound that
+    /// overflows becomes `None`.
     #[must_use]
     pub(crate) fn of_operation(op: BinOp, a: Self, b: Self) -> Self {
         match op {

@@ -7,26 +7,29 @@ use crate::loops::buffers::KernelBuffer;
 use crate::loops::domain::IterationDomain;
 use crate::model::compute::{BufferRef, ElementRead, Statement, TypedExpr};
 
-/// Access pattern of the reads of a statement, for the loops of a domain.
+/// Access pattern of the reads of a statement, over the loops of a domain.
 pub(crate) struct AccessSummary {
-    /// Offset of each read, as a stride for each loop and a remainder.
+    /// Offset of each read in elements, in affine form, in the order of [`StatementReads::reads`].
     pub(crate) steps: Vec<AffineAccess>,
-    /// Loops on which the boundary conditions of reads depend.
+    /// Numbers of the loops on which the boundary conditions of reads depend; may have duplicates.
     pub(crate) guarded: Vec<usize>,
 }
 
-/// Computes the access pattern of a statement's reads.
+/// Function that returns the access pattern of a statement's reads over the live loops of a domain.
 pub(crate) type Reads<'r> = &'r dyn Fn(&IterationDomain) -> Result<AccessSummary, ExprError>;
 
-/// Reads of a statement, without duplicates.
+/// Reads of a statement at affine indices, without duplicates. Reads at data-dependent indices (gathers) are not among
+/// them.
 #[derive(Debug, Clone)]
 pub(crate) struct StatementReads<'a> {
-    /// Each read with the offset of an element of its tensor, as an expression over the tensor's axes.
+    /// Pairs (read, offset): the offset of an element in the read buffer, in elements, as an expression over the
+    /// logical axes of the buffer's tensor.
     pub(crate) reads: Vec<(&'a ElementRead, Algebra)>,
 }
 
 impl<'a> StatementReads<'a> {
-    /// Reads of a statement's value. Reads of a buffer that `bound` does not have get offset 0.
+    /// Reads of a statement's value. `bound` returns the buffer of a reference; reads of a buffer that it does not have
+    /// get offset 0.
     pub(crate) fn of(
         statement: &'a Statement,
         bound: &dyn Fn(BufferRef) -> Option<&'a KernelBuffer>,
@@ -34,7 +37,8 @@ impl<'a> StatementReads<'a> {
         Self::of_reads(statement.value.reads(), bound)
     }
 
-    /// Reads of a statement's epilogue; none without an epilogue.
+    /// Reads of a statement's epilogue, none without an epilogue. `bound` returns the buffer of a reference; reads of a
+    /// buffer that it does not have get offset 0.
     pub(crate) fn of_epilogue(
         statement: &'a Statement,
         bound: &dyn Fn(BufferRef) -> Option<&'a KernelBuffer>,
@@ -54,10 +58,10 @@ impl<'a> StatementReads<'a> {
         Self { reads: reads.into_iter().map(|read| (read, offset(read))).collect() }
     }
 
-    /// Offset of a read, over the loops; 0 if the statement does not have the read.
+    /// Offset of a read in its buffer, in elements, over the loops of `domain`; 0 if `reads` does not have the read.
     ///
     /// # Errors
-    /// [`ExprError`] if an expression grows too large.
+    /// [`ExprError`] if a value overflows or an expression becomes too large.
     pub(crate) fn offset(
         &self,
         read: &ElementRead,
@@ -68,10 +72,10 @@ impl<'a> StatementReads<'a> {
         domain.at(offset, &index(read, domain)?)
     }
 
-    /// Strides of all reads, and the loops on which their boundary conditions depend.
+    /// Affine offsets of all reads, and the loops on which their boundary conditions depend.
     ///
     /// # Errors
-    /// Same as [`StatementReads::offset`].
+    /// As [`StatementReads::offset`].
     pub(crate) fn seen(&self, domain: &IterationDomain) -> Result<AccessSummary, ExprError> {
         let steps = self
             .reads
@@ -90,10 +94,10 @@ impl<'a> StatementReads<'a> {
     }
 }
 
-/// Logical index of a read, over the loops.
+/// Logical index of a read over the loops of `domain`, one expression for each axis of the tensor that is read.
 ///
 /// # Errors
-/// [`ExprError`] if an expression grows too large.
+/// [`ExprError`] if a value overflows or an expression becomes too large.
 pub(crate) fn index(
     read: &ElementRead,
     domain: &IterationDomain,

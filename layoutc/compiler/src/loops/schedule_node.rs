@@ -16,11 +16,13 @@ use crate::model::compute::{
 };
 use crate::model::{Spanned, Tensor};
 
-/// Plan that a complete schedule gives; `target` is the tensor that the statement writes.
+/// Loops of a statement as the complete schedule `schedule` defines them. `target` is the tensor that the statement
+/// writes, `symbols` are those of the kernel.
 ///
 /// # Errors
-/// [`PlanError::Choice`] if the statement has not the loops that the schedule names, or others, or the schedule cannot
-/// be followed; other errors if an expression grows too large.
+/// [`PlanError::Choice`] if the schedule names a loop that the statement does not have, omits a loop with more than one
+/// iteration, or has a directive that cannot be followed. [`PlanError::Expr`] if a value overflows or an expression
+/// becomes too large.
 pub(crate) fn planned(
     target: &Tensor,
     symbols: &[Symbol],
@@ -67,7 +69,7 @@ fn apply(domain: &mut IterationDomain, step: &LoopStep) -> Result<(), PlanError>
     Ok(())
 }
 
-/// Number of a loop that a schedule names.
+/// Number of the live loop called `name`; a [`PlanError::Choice`] that lists the live loops if there is none.
 fn find(domain: &IterationDomain, name: &Spanned<String>) -> Result<usize, PlanError> {
     domain.find(&name.value).ok_or_else(|| {
         let message = format!("there is no loop `{}` here", name.value);
@@ -79,14 +81,15 @@ fn find(domain: &IterationDomain, name: &Spanned<String>) -> Result<usize, PlanE
     })
 }
 
-/// Names of loops in backquotes, separated by commas.
+/// Names of the loops with the numbers `loops`, in backquotes, separated by commas.
 fn listed(domain: &IterationDomain, loops: &[usize]) -> String {
     let names = loops.iter().filter_map(|number| domain.loops.get(*number));
     let names: Vec<String> = names.map(|found| format!("`{}`", found.name)).collect();
     names.join(", ")
 }
 
-/// Order of the loops that a complete schedule gives.
+/// Order of the loops that a complete schedule gives. Loops of one iteration that it does not name are removed from the
+/// live loops of `domain`.
 fn ordered(
     domain: &mut IterationDomain,
     statement: &Statement,
@@ -123,8 +126,8 @@ fn ordered(
     Ok(order)
 }
 
-/// Number of the loop of `split-k`, which is no longer a reduced one. Its chunks store sums, and the last one the values of
-/// an epilogue.
+/// Number of the loop `name` over chunks of the reduction (split-K), for which `is_reduced` is cleared. Each chunk
+/// stores partial results; with an epilogue, the last one stores the values of the epilogue.
 fn split_k(
     domain: &mut IterationDomain,
     statement: &Statement,
@@ -150,8 +153,8 @@ fn split_k(
     Err(refused(message, help.to_owned(), &name.place))
 }
 
-/// Loops of partial sums along the loop `name`, which is no longer a reduced one: its iterations have accumulators of
-/// their own.
+/// Loops of the partial sums along the loop `name`, for which `is_reduced` is cleared: each of its iterations has an
+/// accumulator of its own.
 fn partial_sums(
     domain: &mut IterationDomain,
     statement: &Statement,
@@ -185,11 +188,14 @@ fn partial_sums(
     Err(refused(message, help, &name.place))
 }
 
-/// Checks a complete schedule without caches. Returns the extents of the box of each of `caches` (buffer, loop) that
-/// one iteration of the loop accesses, by axis; `None` for a tensor that the statement does not use.
+/// Checks the loops of a complete schedule and the places of its caches. `target` is the tensor that the statement
+/// writes, `symbols` are those of the kernel. For each pair (tensor, loop) of `caches`, returns the extents along each
+/// axis of the box of the tensor that one iteration of the loop accesses; `None` for a tensor that the statement does
+/// not use.
 ///
 /// # Errors
-/// `kernel::schedule` or `kernel::cache` if the schedule cannot be followed.
+/// A diagnostic with the code `kernel::schedule` if the loops or directives of the schedule cannot be followed, with
+/// the code `kernel::cache` if a cache names a loop that does not exist or cannot be at its loop.
 pub(crate) fn complete_schedule(
     target: &Tensor,
     statement: &Statement,
@@ -226,7 +232,8 @@ pub(crate) fn complete_schedule(
 }
 
 impl ScheduledStatement {
-    /// This schedule as a complete one for all instruction sets: a statement that follows it gets the same schedule.
+    /// Complete schedule for all instruction sets with the same loops: a statement that follows it gets this schedule
+    /// again. `place` becomes the location of the schedule and of all its names.
     pub(crate) fn schedule(&self, place: &FileSpan) -> StatementSchedule {
         let spanned = |name: &str| Spanned { value: name.to_owned(), place: place.clone() };
         let step = |step: &DomainStep| match step {

@@ -1,4 +1,4 @@
-//! Loops of a statement in their order, and its staged blocks.
+//! Schedule of a statement: its loops in their order, and its cached tiles.
 
 use crate::base::diagnostic::FileSpan;
 use crate::loops::buffers::{KernelBuffer, bound, shares_bytes};
@@ -13,12 +13,12 @@ use crate::loops::{ExecutionModel, schedule_node};
 use crate::model::Spanned;
 use crate::model::compute::{KernelInstance, LoopStep, SharedLoop, Statement, TileCache};
 
-/// Schedule of one statement.
+/// Schedule of one statement, with all its loops decided.
 #[derive(Debug, Clone)]
 pub(crate) struct ScheduledStatement {
     pub(crate) domain: IterationDomain,
     pub(crate) order: Order,
-    /// Staged blocks: those of the manifest, or of the planner (operand packing).
+    /// Cached tiles: those of the manifest, or the packed operand that the planner chooses.
     pub(crate) caches: Vec<TileCache>,
     /// Names of the loops to unroll.
     pub(crate) unroll: Vec<Spanned<String>>,
@@ -27,11 +27,14 @@ pub(crate) struct ScheduledStatement {
 }
 
 impl ScheduledStatement {
-    /// Complete schedule of the manifest for this processor; without one, the planner chooses what the manifest leaves
-    /// open.
+    /// Schedule of `statement` on `processor`: the complete schedule of the manifest if there is one for the
+    /// instruction set of the CPU, otherwise loops in which the planner chooses what the manifest leaves open.
+    /// `buffers` has the operands and intermediates of `compute`.
     ///
     /// # Errors
-    /// [`PlanError`] if an expression grows too large, or the schedule cannot be followed.
+    /// [`PlanError::Choice`] if the schedule cannot be followed, parallel iterations would write elements that share a
+    /// byte, or an image that the statement writes has a cache. [`PlanError::Scope`] if the target has no buffer.
+    /// [`PlanError::Expr`] if a value overflows or an expression becomes too large.
     pub(crate) fn new(
         compute: &KernelInstance,
         statement: &Statement,
@@ -117,14 +120,15 @@ impl ScheduledStatement {
     }
 }
 
-/// Names of the loops that steps fuse, which exist also with one iteration.
+/// Names of the loops that fusions in `steps` replace, two for each fusion. Domains keep these loops even if the trip
+/// count is 1.
 pub(crate) fn fused(steps: &[LoopStep]) -> impl Iterator<Item = String> {
     let fused = steps.iter().filter(|step| matches!(step, LoopStep::Fuse(_)));
     fused.flat_map(LoopStep::loops).map(|name| name.value.clone())
 }
 
-/// Loop that the manifest vectorizes, if the statement reduces and leaves the register tile to the planner; else
-/// `None`.
+/// Number of the loop that the manifest vectorizes, if the statement reduces and leaves the register tile to the
+/// planner; `None` otherwise.
 fn lead(
     domain: &IterationDomain,
     compute: &KernelInstance,
@@ -150,8 +154,9 @@ pub(crate) fn no_image(target: &KernelBuffer, place: &FileSpan) -> PlanError {
     }
 }
 
-/// Error if concurrent iterations would write elements that share a byte; `None` if elements are whole bytes, or no
-/// loop is parallel.
+/// Error if concurrent iterations would write elements of `target` that share a byte. `parallel` are the loops that the
+/// manifest runs in parallel. `None` if elements are whole bytes, or no loop is parallel on a CPU; GPU threads always
+/// run concurrently.
 pub(crate) fn at_once_in_a_byte(
     compute: &KernelInstance,
     target: &KernelBuffer,

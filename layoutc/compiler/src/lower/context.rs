@@ -1,4 +1,5 @@
-//! A tensor with the identifiers of its functions and symbols, and the properties of a target that they depend on.
+//! Context of a tensor's functions: the tensor with the identifiers of its functions and symbols, and the properties of
+//! a target on which they depend.
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::layout::Layout;
@@ -12,14 +13,15 @@ use crate::lower::expr::Binding;
 use crate::lower::names::Namer;
 use crate::model::{Fill, Tensor};
 
-/// Properties of a target that plans depend on.
+/// Properties of a target on which plans depend: its identifiers, and the implementation of relayouts.
 #[derive(Clone, Copy)]
 pub struct Naming<'a> {
     /// Prefix of every identifier.
     pub prefix: &'a str,
-    /// True for an identifier that is not available: reserved by the target, or used elsewhere in the file.
+    /// Predicate that is true for an identifier that is not available: reserved by the target, or used elsewhere in the
+    /// file.
     pub avoid: &'a dyn Fn(&str) -> bool,
-    /// Implementation of pack, unpack and relayouts.
+    /// Threads and primitives of pack, unpack and relayouts.
     pub options: RelayoutOptions,
 }
 
@@ -31,25 +33,28 @@ impl std::fmt::Debug for Naming<'_> {
 }
 
 impl Naming<'_> {
-    /// Name of a tensor: `<prefix><tensor>`.
+    /// Identifier of the tensor `name`: `<prefix><name>`.
     pub fn tensor(&self, name: &str) -> String {
         [self.prefix, name].concat()
     }
 
-    /// Name of a function or constant of a tensor: `<prefix><tensor>_<what>`.
+    /// Identifier of a function or constant of the tensor `name`: `<prefix><name>_<what>`.
     pub fn member(&self, name: &str, what: &str) -> String {
         [self.prefix, name, "_", what].concat()
     }
 }
 
-/// Symbol with its identifier in the generated code.
+/// Symbol of a layout with its identifier in generated code.
 pub(crate) struct NamedSymbol<'a> {
+    /// Number of the symbol in the layout: it is `Var::Symbol(number)`.
     pub(crate) number: u32,
+    /// Name, range and multiple of the symbol.
     pub(crate) facts: &'a Symbol,
+    /// Identifier in generated code.
     pub(crate) name: String,
 }
 
-/// Tensor with the identifiers of its symbols.
+/// Tensor with the identifiers of its symbols, as the context in which its functions are planned.
 pub(crate) struct Context<'a> {
     pub(crate) tensor: &'a Tensor,
     pub(crate) layout: &'a Layout,
@@ -61,8 +66,8 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Context of a tensor, or of a view in the form of a tensor. A view has all symbols of its layout, also those that
-    /// only the viewed tensor depends on.
+    /// Context of a tensor, or of a view in the form of a tensor. A view has the symbols that `MemoryOwner::symbols`
+    /// names, also those on which only the viewed tensor depends.
     pub(crate) fn new(tensor: &'a Tensor, naming: &'a Naming<'a>) -> Self {
         let layout = &tensor.layout;
         let whole = || tensor.ring.iter().flat_map(|ring| &ring.whole).map(|axis| &axis.extent);
@@ -83,12 +88,13 @@ impl<'a> Context<'a> {
         Self { tensor, layout, naming, symbols, owner }
     }
 
-    /// Name of a function: `<prefix><tensor>_<what>`.
+    /// Identifier of a function of the tensor: `<prefix><tensor>_<what>`.
     pub(crate) fn function(&self, what: &str) -> String {
         self.naming.member(&self.tensor.name, what)
     }
 
-    /// Name of the function that loads or stores an element that shares its byte: `<prefix><owner>_<what>`.
+    /// Identifier of the function that loads (`what` is `load`) or stores (`store`) an element that shares its byte:
+    /// `<prefix><owner>_<what>`.
     pub(crate) fn access(&self, what: &str) -> String {
         self.naming.member(self.owner, what)
     }
@@ -100,7 +106,7 @@ impl<'a> Context<'a> {
         Some(Binding { tree: Expr::name(&symbol.name), range })
     }
 
-    /// Symbols as arguments of a call.
+    /// Identifiers of the symbols, as the first arguments of a call of the tensor's functions.
     pub(crate) fn symbol_args(&self) -> Vec<Expr> {
         self.symbols.iter().map(|symbol| Expr::name(&symbol.name)).collect()
     }
@@ -110,7 +116,8 @@ impl<'a> Context<'a> {
         i128::from(self.tensor.dtype.element_bits())
     }
 
-    /// Element type, and true if the first of the elements that share a byte is in the high bits.
+    /// Pair of the element type, and of a flag that is true if the first of the elements that share a byte is in the
+    /// high bits.
     pub(crate) fn packing(&self) -> (Dtype, bool) {
         (self.tensor.dtype, self.tensor.high_first)
     }
@@ -120,7 +127,7 @@ impl<'a> Context<'a> {
         self.bits() < 8
     }
 
-    /// True if pack writes the fill value to padding.
+    /// True if the layout has padding, and pack writes the fill value to it.
     pub(crate) fn fills(&self) -> bool {
         let padded = self.layout.verdict() == layoutc_algebra::layout::Verdict::Padded;
         padded && self.tensor.fill != Fill::Nothing

@@ -10,32 +10,34 @@ use crate::ir::{Compare, Expr};
 use crate::loops::error::{MAX_DEPTH, PlanError};
 use crate::loops::range::Range;
 
-/// Expression and range of a variable.
+/// Expression that replaces a variable of the algebra, and range of its values.
 #[derive(Debug, Clone)]
 pub(crate) struct Binding {
-    /// Expression that replaces the variable, mostly a name.
+    /// Expression that replaces the variable, usually an identifier.
     pub tree: Expr,
-    /// Range of its values.
+    /// Range of the values of the variable.
     pub range: Range,
 }
 
-/// Maps each variable to its binding, `None` if it is not in scope; see [`lower`].
+/// Function that returns the binding of a variable; `None` if it is not in scope.
 pub(crate) type Scope<'a> = dyn Fn(Var) -> Option<Binding> + 'a;
 
-/// Lowers `expr` with the bindings of `scope`.
+/// Lowers `expr` to an IR expression: each variable is replaced by its binding in `scope`.
 ///
 /// # Errors
-/// [`PlanError::Literal`], [`PlanError::Scope`], [`PlanError::Depth`].
+/// [`PlanError::Literal`] if an integer does not fit 64 bits, [`PlanError::Scope`] if a variable has no binding,
+/// [`PlanError::Depth`] if the expression is deeper than [`MAX_DEPTH`] levels, [`PlanError::Expr`] if a folded constant
+/// overflows or has a divisor of 0.
 pub(crate) fn lower(expr: &Algebra, scope: &Scope<'_>) -> Result<Expr, PlanError> {
     Ok(walk(expr, scope, MAX_DEPTH)?.0)
 }
 
-/// Range of `expr`; [`Range::ANY`] if a variable is not in scope.
+/// Range of the values of `expr`. A variable that is not in scope counts as [`Range::ANY`].
 pub(crate) fn range(expr: &Algebra, scope: &Scope<'_>) -> Range {
     Range::of(expr, &|var| scope(var).map(|binding| binding.range))
 }
 
-/// Lowers `predicate` to a conjunction; `true` if it is empty.
+/// Lowers `predicate` to the conjunction of its comparisons; `true` if it has none.
 ///
 /// # Errors
 /// Same as [`lower`].
@@ -57,7 +59,7 @@ pub(crate) fn lower_predicate(predicate: &Predicate, scope: &Scope<'_>) -> Resul
     })
 }
 
-/// Integer literal.
+/// Literal of the integer `value`.
 ///
 /// # Errors
 /// [`PlanError::Literal`] if the value does not fit 64 bits.
@@ -107,7 +109,7 @@ fn negate(tree: Expr) -> Result<Expr, PlanError> {
     })
 }
 
-/// `a + b`: sums are flattened, integers are folded into the last term.
+/// Sum `a + b`: sums are flattened, integers are folded into the last term.
 pub(crate) fn add(a: Expr, b: Expr) -> Result<Expr, PlanError> {
     let mut terms = both(a, b, |side| match side {
         Expr::Add { args } => Ok(args),
@@ -121,7 +123,7 @@ pub(crate) fn add(a: Expr, b: Expr) -> Result<Expr, PlanError> {
     Ok(if terms.len() == 1 { terms.swap_remove(0) } else { Expr::Add { args: terms } })
 }
 
-/// `a * b`: products are flattened, integers are folded into the last factor.
+/// Product `a * b`: products are flattened, integers are folded into the last factor.
 pub(crate) fn multiply(a: Expr, b: Expr) -> Result<Expr, PlanError> {
     let mut factors = both(a, b, |side| match side {
         Expr::Mul { args } => Ok(args),
@@ -138,8 +140,8 @@ pub(crate) fn multiply(a: Expr, b: Expr) -> Result<Expr, PlanError> {
     Ok(if factors.len() == 1 { factors.swap_remove(0) } else { Expr::Mul { args: factors } })
 }
 
-/// Operands of `a`, then of `b`. `operands` returns the operands of a nested operation of the same kind, else its
-/// argument as `Err`.
+/// Operands of `a`, then of `b`, for a flattened operation. `operands` returns the operands of a nested operation of
+/// the same kind, or the expression itself as `Err` if it is no such operation.
 fn both(a: Expr, b: Expr, operands: fn(Expr) -> Result<Vec<Expr>, Expr>) -> Vec<Expr> {
     let mut all = Vec::with_capacity(2);
     match operands(a) {

@@ -1,4 +1,4 @@
-//! Lowering: schedules and index maps as functions of the IR.
+//! Lowering of schedules and index maps to functions of the IR.
 
 pub(crate) mod context;
 pub(crate) mod expr;

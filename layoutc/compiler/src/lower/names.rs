@@ -1,16 +1,17 @@
-//! Identifiers of one function: the manifest's names, with a suffix if they are in use.
+//! Identifiers of one function: the names in the manifest, with a suffix if they are in use.
 
-/// Greatest suffix of a name; beyond it, the name gets the prefix `its_`, as all identifiers with its beginning may be
-/// reserved.
+/// Greatest numeric suffix without a prefix. A greater one comes with the prefix `its_`, as all identifiers that begin
+/// with the name may be reserved.
 const MOST_SUFFIX: u64 = 999;
 
 /// Source of identifiers that are distinct and not reserved by the target.
 #[derive(Clone)]
 pub(crate) struct Namer<'a> {
     avoid: &'a dyn Fn(&str) -> bool,
-    /// Names in use; few, since a function has as many as axes, digits and buffers.
+    /// Names in use. They are few: a function has one for each axis, digit and buffer, so that a linear search is fast.
     taken: Vec<String>,
-    /// For each prefix of partial names, the first number that may be free.
+    /// Pairs (prefix, number) of the names that [`Namer::partial`] returned: the first number that may be free for the
+    /// prefix.
     numbers: Vec<(String, u64)>,
 }
 
@@ -21,12 +22,13 @@ impl std::fmt::Debug for Namer<'_> {
 }
 
 impl<'a> Namer<'a> {
-    /// Namer that never returns a name for which `avoid` is true.
+    /// Namer without names in use, which never returns a name for which `avoid` is true.
     pub(crate) fn new(avoid: &'a dyn Fn(&str) -> bool) -> Self {
         Self { avoid, taken: Vec::new(), numbers: Vec::new() }
     }
 
-    /// `wanted`, or `wanted_2`, `wanted_3`, … if that is in use or reserved.
+    /// Name `wanted`, or the first of `wanted_2`, `wanted_3`, … if it is in use or reserved. The returned name is in
+    /// use from then on.
     pub(crate) fn name(&mut self, wanted: &str) -> String {
         let mut name = wanted.to_owned();
         let mut suffix = 2_u64;
@@ -39,7 +41,7 @@ impl<'a> Namer<'a> {
         name
     }
 
-    /// First free name of `prefix0`, `prefix1`, ….
+    /// First free name of `prefix0`, `prefix1`, …, for a partial offset. The returned name is in use from then on.
     pub(crate) fn partial(&mut self, prefix: &str) -> String {
         let known = self.numbers.iter().position(|(known, _)| known == prefix);
         let (prefix, mut number) =

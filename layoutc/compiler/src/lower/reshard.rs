@@ -1,4 +1,4 @@
-//! Exchange of shards between devices: messages and their sizes.
+//! Communication of a conversion between two shardings of a tensor: messages between devices, and their sizes.
 //!
 //! Every device that lacks elements of its new shard receives each of them once, from one device that holds it: if
 //! several do, from the one at the same coordinates along the mesh axes over which the old shards are replicated. A
@@ -9,42 +9,45 @@ use std::ops::Range;
 use crate::model::reshard::{DeviceSharding, Reshard};
 use crate::model::{Manifest, Tensor};
 
-/// Maximum number of devices for which all pairs are examined.
+/// Maximum number of devices for which the messages of all pairs are counted.
 const MOST_PAIRS: i64 = 1024;
 
-/// Communication of a conversion between devices.
+/// Communication of a conversion between two shardings of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Traffic {
-    /// Number of devices that take part.
+    /// Number of devices that take part: that of the larger mesh.
     pub ranks: i64,
     /// Lower bound of the total bytes sent: those of elements that a device needs and does not hold.
     pub least_bytes: i128,
-    /// Messages between devices; `None` for more devices than are examined in pairs.
+    /// Messages between devices; `None` for more than `MOST_PAIRS` devices.
     pub sent: Option<Sent>,
 }
 
-/// Messages between devices.
+/// Messages between devices, counted over all pairs of devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sent {
-    /// Total bytes.
+    /// Total size of all messages, in bytes.
     pub bytes: i128,
-    /// Total number of messages; a pair of devices exchanges at most one in each direction.
+    /// Number of messages; a pair of devices exchanges at most one in each direction.
     pub messages: i64,
-    /// For each device, the bytes that it sends and the bytes that it receives.
+    /// For each device, the number of bytes that it sends and the number that it receives.
     pub devices: Vec<[i128; 2]>,
 }
 
-/// Source and destination of an exchange, over the source's axes.
+/// Shardings of the source and of the destination of a conversion, with indices over the axes of the source.
 struct Sides<'a> {
     from: &'a DeviceSharding,
     to: &'a DeviceSharding,
     /// For each axis of `from`, its position in `to`.
     axes: &'a [usize],
+    /// Extents of the source tensor, by axis.
     extents: Vec<i128>,
+    /// Size of an element, in bytes.
     bytes: i128,
 }
 
-/// Communication of a conversion between devices; `None` if a tensor is not sharded, or its extents are not constant.
+/// Communication of a conversion between two shardings of a tensor; `None` if a tensor is not sharded or does not
+/// exist, its extents are not constant, or a number overflows.
 pub(crate) fn traffic(manifest: &Manifest, reshard: &Reshard) -> Option<Traffic> {
     let [source, destination] = [reshard.from, reshard.to].map(|k| manifest.tensors.get(k));
     let (source, destination) = (source?, destination?);
@@ -79,8 +82,9 @@ impl Sides<'_> {
         self.axes.iter().map(|axis| held.get(*axis).cloned()).collect()
     }
 
-    /// Number of a device's coordinates along the mesh axes over which the source is replicated; only devices with
-    /// equal numbers exchange messages. Devices beyond the source's mesh wrap around.
+    /// Device number of the coordinates of `device` along the mesh axes over which the source is replicated, with all
+    /// other coordinates 0. Only devices with equal numbers exchange messages. Devices beyond the source's mesh wrap
+    /// around. `None` if a number overflows.
     fn turn(&self, device: i64) -> Option<i64> {
         let mesh = &self.from.mesh;
         let device = device.checked_rem(mesh.devices()?)?;
@@ -118,19 +122,19 @@ impl Sides<'_> {
     }
 }
 
-/// Number of elements of a box.
+/// Number of elements of a box, given by its range of indices along each axis.
 fn volume(held: &[Range<i128>]) -> i128 {
     held.iter().map(|range| (range.end - range.start).max(0)).product()
 }
 
-/// Number of elements in the intersection of two boxes.
+/// Number of elements in the intersection of two boxes of the same rank.
 fn common(a: &[Range<i128>], b: &[Range<i128>]) -> i128 {
     let length =
         |(a, b): (&Range<i128>, &Range<i128>)| (a.end.min(b.end) - a.start.max(b.start)).max(0);
     a.iter().zip(b).map(length).product()
 }
 
-/// Source and destination tensor of a conversion between devices.
+/// Source and destination tensor of a conversion between two shardings; `None` if the manifest lacks one of them.
 pub(crate) fn tensors<'a>(manifest: &'a Manifest, reshard: &Reshard) -> Option<[&'a Tensor; 2]> {
     Some([manifest.tensors.get(reshard.from)?, manifest.tensors.get(reshard.to)?])
 }

@@ -15,15 +15,17 @@ pub(super) struct BracketList {
     pub(super) text: String,
     /// Help text that shows the replacement.
     pub(super) help: String,
-    /// True for a list after a node `shape` or in the block of one; false for a property, as in `tensor a shape=[4]`.
+    /// True for a list directly after the node name `shape`, or in the block of a `shape` node; false for any other
+    /// list, such as the property in `tensor a shape=[4]`.
     pub(super) is_shape: bool,
 }
 
 /// Interpretation of the list that opens at position `at` of `head`, the tokens of a node without its block. `parent`
 /// is the name of the enclosing node, empty at the top level. `None` in each of these cases:
-/// - an expression, as in any `map` or `compute` node
-/// - a list with comments, or with an element that is not a word
-/// - a list at the start of a node whose parent is not `shape`
+/// - the node is a `map` or `compute`, whose text is an expression
+/// - the list is not closed in `head`, or a word touches it
+/// - the list is empty, has comments, or has an element that is neither a word nor an axis of a shape
+/// - the list begins a node whose parent is not `shape`
 pub(super) fn parse_list(
     text: &str,
     head: &[KdlToken],

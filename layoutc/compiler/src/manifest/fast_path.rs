@@ -36,8 +36,9 @@ fn value(text: &str, token: &KdlToken) -> Option<ManifestValue> {
     string(text, token).map(|string| ManifestValue::String(string.to_owned()))
 }
 
-/// Text of a token that is a name, or a string (without its quotes); `None` for any other token. A keyword without its
-/// `#`, such as `true`, would look like a name, but [`super::node_lints`] has rejected it before.
+/// Text of a token that is an ASCII name, or a quoted string of printable ASCII characters without escapes (without its
+/// quotes); `None` for any other token. A keyword without its `#`, such as `true`, would look like a name, but
+/// [`super::node_lints`] has rejected it before.
 fn string<'t>(text: &'t str, token: &KdlToken) -> Option<&'t str> {
     let word = text.get(token.span.clone())?;
     match token.kind {

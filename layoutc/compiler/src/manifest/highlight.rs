@@ -78,8 +78,8 @@ fn value(text: &str, token: &KdlToken) -> Option<HighlightKind> {
     }
 }
 
-/// Comments in the byte range `gap` between two tokens, as one range from the first to the last; `None` if there are
-/// none.
+/// Range of the comments in the byte range `gap` between two tokens, from the first to the last of them, paired with
+/// [`HighlightKind::Comment`]; `None` if there are none.
 fn comment(text: &str, gap: Range<usize>) -> Option<(Range<usize>, HighlightKind)> {
     let between = slice(text, &gap);
     let first = between.trim_start();

@@ -149,7 +149,8 @@ fn entry(text: &str, token: &KdlToken, value: ManifestValue) -> Entry {
     Entry { value, span: token.span.clone(), content, quoted, plain }
 }
 
-/// Byte range in the file of a token's text without its quotes and number signs.
+/// Byte range in the file of a token's text without its quotes, and without the number signs of a raw string on one
+/// line.
 fn content(token: &KdlToken) -> Range<usize> {
     let quotes = match token.kind {
         KdlTokenKind::Quoted { hashes } => hashes + 1,

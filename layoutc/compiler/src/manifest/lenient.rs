@@ -1,5 +1,6 @@
 //! Lenient parser for manifests that are being edited: nodes with their entries and spans, as far as they are
-//! recognizable. It reports nothing. An unclosed block ends before the next item that begins a line.
+//! recognizable. It reports nothing. An unclosed block ends before the next top-level item that begins a line without
+//! indentation.
 
 use std::ops::Range;
 
@@ -29,12 +30,12 @@ pub struct LenientNode {
     /// Byte range of the block with its braces; `None` without a block. An unclosed block extends to where it is
     /// assumed to end.
     pub block: Option<Range<usize>>,
-    /// Byte range of the node, from the name to the last entry or the closing brace.
+    /// Byte range of the node, from the name to the last argument or property, or to the closing brace.
     pub span: Range<usize>,
 }
 
 impl LenientNode {
-    /// Text of the node's name.
+    /// Text of the node's name; `text` is the manifest that was parsed.
     pub fn name<'t>(&self, text: &'t str) -> &'t str {
         slice(text, &self.name)
     }
@@ -54,7 +55,8 @@ impl LenientNode {
         self.props().map(|(_, value)| value)
     }
 
-    /// Byte range of the value of the first property called `name` that has a value; `None` if there is none.
+    /// Byte range of the value of the first property called `name` that has a value; `None` if there is none. `text` is
+    /// the manifest that was parsed.
     pub fn prop(&self, text: &str, name: &str) -> Option<&Range<usize>> {
         self.props().find(|(key, _)| slice(text, key) == name).map(|(_, value)| value)
     }
@@ -65,7 +67,7 @@ pub fn slice<'t>(text: &'t str, span: &Range<usize>) -> &'t str {
     text.get(span.clone()).unwrap_or_default()
 }
 
-/// Top-level nodes of a text, in order.
+/// Top-level nodes of a text, in order, without those that `/-` comments out.
 pub fn nodes(text: &str) -> Vec<LenientNode> {
     let mut drafter = LenientParser { text, ..LenientParser::default() };
     for token in lex::lex_lossy(text) {
@@ -95,7 +97,8 @@ pub struct CursorContext {
     pub is_in_string: bool,
 }
 
-/// Syntactic context of a cursor at the end of `text`; `None` if the cursor is inside a comment.
+/// Syntactic context of a cursor at the end of `text`; `None` if a comment, closed or not, is between the last token
+/// and the cursor.
 pub fn cursor_context(text: &str) -> Option<CursorContext> {
     let tokens = lex::lex_lossy(text);
     let end = text.len();
@@ -233,7 +236,8 @@ impl LenientParser<'_> {
         (start + edge..if closes { end - edge } else { end }, true)
     }
 
-    /// True if a token begins a line inside an open block and is the keyword of a top-level item, such as `tensor`.
+    /// True if a token begins a line, without indentation, inside an open block and is the keyword of a top-level item,
+    /// such as `tensor`.
     fn is_item(&self, token: &KdlToken) -> bool {
         let before = self.text.get(..token.span.start).unwrap_or_default();
         !self.frames.is_empty()

@@ -217,9 +217,9 @@ impl Lexer<'_, '_> {
         None
     }
 
-    /// Skips a backslash, the line end that it escapes, and the comments between the two. If no line end follows, the
-    /// backslash becomes a [`KdlTokenKind::Stray`] token. `None` if one of the comments is unclosed or nested too deep,
-    /// which is reported.
+    /// Skips a backslash, the line end that it escapes, and the comments between the two. If neither a line end nor the
+    /// end of the text follows, the backslash becomes a [`KdlTokenKind::Stray`] token. `None` if one of the comments is
+    /// unclosed or nested too deep, which is reported.
     fn line_continuation(&mut self) -> Option<()> {
         let start = self.at;
         self.at += 1;

@@ -1,5 +1,5 @@
-//! Parser of manifests: KDL text → [`tree`] (generic nodes) → [`syntax`] (typed items). Each stage reports all its
-//! errors and leaves out only the parts with errors.
+//! Parser of manifests: KDL text → [`tree`] (generic nodes) → [`syntax`] (typed items). Each stage continues after an
+//! error, and leaves out only the parts with errors.
 //!
 //! [`parse`] runs all stages; [`format()`] prints a manifest in a canonical style; [`lenient`] parses text that is
 //! being edited.
@@ -30,8 +30,9 @@ pub(crate) use read::MEMORIES;
 pub use read::bytes;
 use syntax::{Identifier, ManifestSyntax};
 
-/// Parses a manifest. Returns its items and all diagnostics, ordered by position in the text. Items with errors are
-/// left out and listed in [`ManifestSyntax::broken`]. Terminates on any input without panic or stack overflow, in
+/// Parses the manifest `text`; `file` is its path, for diagnostics. Returns its items and its diagnostics, ordered by
+/// position in the text; of KDL syntax errors only the first 20 are kept. Items with errors are left out, and named
+/// ones are listed in [`ManifestSyntax::broken`]. Terminates on any input without panic or stack overflow, in
 /// near-linear time.
 pub fn parse(file: &Arc<str>, text: &str) -> (ManifestSyntax, Vec<Diagnostic>) {
     let mut faults = DiagnosticSink::new(file);
@@ -41,8 +42,8 @@ pub fn parse(file: &Arc<str>, text: &str) -> (ManifestSyntax, Vec<Diagnostic>) {
     (manifest, faults.finish())
 }
 
-/// Parses a manifest to a generic KDL tree, without interpretation of its nodes. Returns the tree and the KDL syntax
-/// errors, ordered by position in the text.
+/// Parses the manifest `text` to a generic KDL tree, without interpretation of its nodes; `file` is its path, for
+/// diagnostics. Returns the tree and at most 20 KDL syntax errors, ordered by position in the text.
 pub fn parse_tree(file: &Arc<str>, text: &str) -> (tree::ManifestTree, Vec<Diagnostic>) {
     let mut faults = DiagnosticSink::new(file);
     let tree = tree_builder::tree(text, &mut faults);
@@ -50,8 +51,8 @@ pub fn parse_tree(file: &Arc<str>, text: &str) -> (tree::ManifestTree, Vec<Diagn
     (tree, faults.finish())
 }
 
-/// True if the source of a `convert` item in the manifest `text` is a sharded tensor; MPI files are then generated.
-/// Items with errors do not count.
+/// True if the source of a `convert` item in the manifest `text` is a sharded tensor that `text` itself declares; MPI
+/// files are then generated. Items with errors do not count.
 pub fn text_needs_mpi(text: &str) -> bool {
     let (manifest, _) = parse(&Arc::from(""), text);
     let is_cut = |name: &Identifier| {

@@ -125,7 +125,8 @@ fn touching(pair: &[KdlToken]) -> bool {
         && pair.iter().all(|token| token.kind != KdlTokenKind::Equals)
 }
 
-/// Returns true if every backslash of a string begins a KDL escape sequence; else reports the first that does not.
+/// Returns true if every backslash of a string begins a KDL escape sequence. Otherwise reports the first that does not,
+/// and returns false.
 fn escapes(text: &str, token: &KdlToken, faults: &mut DiagnosticSink) -> bool {
     let source = text.get(token.span.clone()).unwrap_or_default();
     let mut rest = source.char_indices();
@@ -176,8 +177,10 @@ fn scalar(after: &str) -> Option<char> {
     char::from_u32(u32::from_str_radix(digits, 16).ok().filter(|_| hex)?)
 }
 
-/// Reports `token`, a token of the node `head`, and suggests to quote the expression around it. The token is a bracket,
-/// `/` or `\`, which are valid only inside quotes, or a word that a `//` comment follows without a space, as in `c//4`.
+/// Reports `token`, a token of the node `head`. It is a bracket, `/` or `\`, which are valid only inside quotes, or a
+/// word that a `//` comment follows without a space, as in `c//4`. The help text mostly shows the expression around the
+/// token in quotes. For a list in brackets and for parentheses after the name of an item, it shows the equivalent KDL.
+/// `parent` is the name of the enclosing node, empty at the top level.
 fn unquoted(
     text: &str,
     head: &[KdlToken],
@@ -287,8 +290,9 @@ fn bracketed(
     }
 }
 
-/// Reports a property, such as `n=1`, in a place where only nodes are allowed, and suggests the node `n 1`. If a node
-/// called `parent`, which is the enclosing one, may have the property, suggests to write it there.
+/// Reports a property, such as `n=1`, at the start of the node `head`, where a name is expected, and suggests the node
+/// `n 1`. `parent` is the name of the enclosing node. If a node of that name may have the property, suggests to write
+/// it there instead.
 fn property_for_node(text: &str, head: &[KdlToken], parent: &str, faults: &mut DiagnosticSink) {
     let of = |token: &KdlToken| text.get(token.span.clone()).unwrap_or_default();
     let whole = head[0].span.start..head.last().map_or(0, |token| token.span.end);

@@ -44,8 +44,8 @@ pub use tensor::{
     AxisItem, Extent, LayoutItem, NibbleOrder, PackFromItem, ShapeItem, TensorItem, WHERE,
 };
 
-/// String of the manifest, mostly an expression, with its location. Byte `k` of `value` is byte `span.start + k`
-/// of the file.
+/// String of the manifest, mostly an expression, with its location. Byte `k` of `value` is byte `span.start + k` of the
+/// file, except for an element type that is part of an XLA text, which has the span of that text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpannedText {
     /// Text of the string, without quotes.

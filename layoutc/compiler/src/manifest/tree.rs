@@ -83,8 +83,9 @@ pub struct ManifestNode {
     pub span: Range<usize>,
     /// Byte range in the file from the name to the last argument or property, without the block.
     pub head: Range<usize>,
-    /// True if a diagnostic has already reported the node as malformed. A broken node has no properties and at most one
-    /// argument, the name that it declares.
+    /// True if a diagnostic has already reported the node as malformed. Its arguments and properties are then
+    /// incomplete. If the part before the block is malformed, there are no properties and at most one argument, the
+    /// name that the node declares.
     pub broken: bool,
 }
 
@@ -105,6 +106,7 @@ impl ManifestNode {
 pub struct ManifestTree {
     /// Top-level nodes of the manifest, in the order of the text.
     pub nodes: Vec<ManifestNode>,
-    /// True if a delimiter is unclosed or unmatched, so that nodes may be missing.
+    /// True if nodes may be missing: a block, comment or string is unclosed, a `}` is unmatched, blocks or comments are
+    /// nested too deep, or a `//` that was meant as a division hides a brace.
     pub torn: bool,
 }

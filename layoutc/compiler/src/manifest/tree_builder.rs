@@ -38,13 +38,14 @@ pub(super) fn tree(text: &str, faults: &mut DiagnosticSink) -> ManifestTree {
 
 /// Block whose closing brace is not read yet.
 struct OpenBlock<'t> {
-    /// Node that the block belongs to; `None` if that node is commented out or missing.
+    /// Node that the block belongs to. `None` if the block is skipped: its node is commented out, is missing, has a
+    /// block already, or is inside a skipped block.
     owner: Option<ManifestNode>,
     /// Token of the block's `{`.
     brace: &'t KdlToken,
     /// Sibling nodes before the block's owner.
     nodes: Vec<ManifestNode>,
-    /// True if the nodes of the block are skipped, because its owner is commented out or missing.
+    /// True if `owner` is `None`: the nodes of the block are skipped.
     discard: bool,
 }
 
@@ -54,7 +55,8 @@ struct TreeBuilder<'t, 'f> {
     at: usize,
     /// Tokens of the current node, without those commented out by `/-`.
     head: Vec<KdlToken>,
-    /// True if `/-` comments out the whole current node.
+    /// True if the current node is skipped: `/-` comments it out, or it is a reported word after a block that begins no
+    /// node.
     slashed: bool,
     /// True between the block of the current node and the end of the node.
     after_block: bool,
@@ -100,7 +102,8 @@ impl<'t> TreeBuilder<'t, '_> {
     }
 
     /// Adds a word or `=` to the current node. After the block of the node, a word is an error. A property there is
-    /// added to the node that has the block. A name, or a word with `#`, begins a new node. Anything else is skipped.
+    /// added to the node that has the block. A name, or a word that begins with `#`, begins a new node. Anything else
+    /// is skipped.
     fn part(&mut self, token: &KdlToken) {
         if self.after_block && self.property_after_block(token) {
             return;
@@ -176,7 +179,7 @@ impl<'t> TreeBuilder<'t, '_> {
     }
 
     /// Builds a node from the tokens in `head`, which becomes empty; `None` if there are no tokens or the node is
-    /// commented out.
+    /// skipped, for example because it is commented out.
     fn take_head(&mut self) -> Option<ManifestNode> {
         let head = std::mem::take(&mut self.head);
         let discard = self.frames.last().is_some_and(|frame| frame.discard);

@@ -56,7 +56,8 @@ pub struct KernelInstance {
     pub place: FileSpan,
 }
 
-/// Loop of a statement in which an intermediate is computed.
+/// Loop of a statement in each iteration of which an intermediate that the statement writes or reads is computed
+/// (compute-at).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SharedLoop {
     /// Loop over this axis of the statement.

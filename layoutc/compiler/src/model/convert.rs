@@ -50,7 +50,7 @@ impl Convert {
         Self { from, to, axes, cast: None, choices: ConvertSchedule::default(), place }
     }
 
-    /// Same relayout with other decisions of the manifest.
+    /// Copy of the relayout with the schedule decisions `choices` in place of its own.
     #[must_use]
     pub(crate) fn with_schedule(&self, choices: ConvertSchedule) -> Self {
         Self { choices, ..self.clone() }
@@ -62,7 +62,8 @@ impl ConvertSchedule {
     pub const NONE: &Self =
         &Self { order: Vec::new(), block: None, inside: None, stores: None, fill: None };
 
-    /// True if one call may transpose several tiles: the manifest fixes no size of a tile, and no other inner kernel.
+    /// True if one call may transpose several tiles: the manifest fixes neither the size of a tile nor an inner kernel
+    /// other than a transposition.
     pub fn allows_shared_calls(&self) -> bool {
         let kind = self.inside.as_ref().map(|inside| inside.value);
         self.block.is_none() && matches!(kind, None | Some(InnerKernel::Transpose))

@@ -108,8 +108,9 @@ pub struct GraphNode {
     pub choices: Vec<OperatorChoice>,
     /// True if the operator is declared with `elementwise=#true`.
     pub is_elementwise: bool,
-    /// True if all operands and results must have one layout, which may be any. A tensor of lower rank then has the
-    /// projection of this layout to its axes: `NC16c` of `NCHW16c` for the axes N and C.
+    /// True if all operands and results must have one layout, which may be any: for an operator with the rule
+    /// `elementwise` or `by-letter`. A tensor of lower rank then has the projection of this layout to its axes: `NC16c`
+    /// of `NCHW16c` for the axes N and C.
     pub shares_layout: bool,
     /// Permutation of a transposition that layoutc performs, as an alias or a conversion: `transposed[k]` is the
     /// position in the result of axis `k` of the operand. `None` for an operator that the caller implements.

@@ -85,8 +85,8 @@ impl Manifest {
         }
     }
 
-    /// True if a conversion of the manifest has a sharded tensor, also if every device converts only its own shard. MPI
-    /// files are then generated.
+    /// True if the manifest has a conversion that exchanges data between devices, or one with a sharded source of which
+    /// every device converts its own shard. MPI files are then generated.
     pub fn needs_mpi(&self) -> bool {
         let is_cut = |convert: &Convert| {
             self.tensor(convert.from).is_some_and(|tensor| tensor.sharded.is_some())

@@ -40,8 +40,8 @@ pub struct GraphBuffer {
     pub bytes: u64,
     /// Use of the buffer in the graph: who fills it and when.
     pub use_of: BufferRole,
-    /// Tensors or layouts of this tensor that are stored in the same memory without a copy, such as the result of a
-    /// transposition.
+    /// Other tensors, and the same tensor in other layouts, that share the memory of the buffer without a copy, such as
+    /// the result of a transposition.
     pub aliases: Vec<BufferAlias>,
 }
 

@@ -89,7 +89,7 @@ pub struct TensorSpans {
     pub fill: FileSpan,
     /// Span of the last axis separator; that of the layout if there is none.
     pub separators: FileSpan,
-    /// Span of the element type; that of the base tensor's if it is inherited by `like`.
+    /// Span of the element type; in the tensor that `like` names if the type is inherited from it.
     pub dtype: FileSpan,
     /// Span of the memory; that of the tensor's name if none is declared.
     pub memory: FileSpan,
@@ -148,8 +148,9 @@ pub fn fill_fault(tensor: &Tensor) -> Option<Diagnostic> {
 }
 
 impl Tensor {
-    /// True for a view whose owner has further elements in the memory between the view's own. A statement that writes
-    /// such a view has loops over its logical axes, not over its storage axes.
+    /// True for a view whose memory has positions between its elements that hold none of them, and may hold other
+    /// elements of the owner. A statement that writes the view has loops over its logical axes, not over its storage
+    /// axes.
     pub(crate) fn is_window(&self) -> bool {
         self.owner.is_some() && self.layout.verdict() == Verdict::Padded
     }

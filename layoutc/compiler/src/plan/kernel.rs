@@ -1,4 +1,4 @@
-//! The way of a kernel instance from its statements to its functions.
+//! Plans of kernel instances: the functions that are generated for their statements.
 
 use layoutc_algebra::expr::Var;
 use layoutc_algebra::symbol::Symbol;
@@ -22,10 +22,12 @@ use crate::model::Manifest;
 use crate::model::compute::{BufferRef, KernelInstance};
 use crate::passes::{self, Ranges};
 
-/// Function of one kernel instance for CPUs with these vector registers.
+/// Function of one kernel instance for CPUs with the vector registers `registers`.
 ///
 /// # Errors
-/// [`PlanError`] if an integer does not fit 64 bits, an expression nests too deep, or the schedule cannot be followed.
+/// [`PlanError::Choice`] if a schedule cannot be followed, a statement cannot be compiled for CPUs, or an intermediate
+/// has elements of less than a byte. Any other [`PlanError`] if an integer does not fit 64 bits or an expression nests
+/// too deep.
 pub fn cpu_kernel(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -57,12 +59,13 @@ pub fn cpu_kernel(
     Ok(function)
 }
 
-/// Kernels of one instance in launch order: one per statement, preceded by a fill kernel if the statement is the first
-/// to write a target with padding to fill, and does not accumulate. All kernels take the same parameters, which include
-/// the intermediate tensors.
+/// GPU kernels of one instance in launch order: one for each statement, preceded by a fill kernel if the statement is
+/// the first to write a target with padding to fill, and does not preserve its elements. All kernels take the same
+/// parameters, which include the intermediate tensors.
 ///
 /// # Errors
-/// As [`cpu_kernel`].
+/// [`PlanError::Choice`] if a statement cannot be compiled for GPUs, as one with caches that exceed shared memory. Any
+/// other [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
 pub fn gpu_kernels(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -100,7 +103,7 @@ pub fn gpu_kernels(
     Ok(kernels)
 }
 
-/// Inclusive ranges of the kernel's symbols, by variable name.
+/// Inclusive ranges of the kernel's symbols, by the identifiers of their parameters.
 fn ranges(compute: &KernelInstance, symbols: &[Binding]) -> Ranges {
     let range = |(symbol, binding): (&Symbol, &Binding)| match &binding.tree {
         Expr::Name { name } => Some((name.clone(), [symbol.min, symbol.max])),

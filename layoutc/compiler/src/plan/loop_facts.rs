@@ -18,7 +18,8 @@ use crate::model::compute::{KernelInstance, Statement};
 /// Loop of a statement, as planned for a CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopFacts {
-    /// Name of a storage axis of the written tensor or of a reduced axis; a split adds `_outer` or `_inner`.
+    /// Name of a storage or logical axis of the written tensor or of a reduced axis. A split adds `_outer` or `_inner`;
+    /// a fused loop has the name that the fusion gives it.
     pub name: String,
     /// Trip count, over the symbols of the kernel instance.
     pub extent: Expr,
@@ -32,7 +33,8 @@ pub struct LoopFacts {
     pub blocks: Vec<(String, Vec<i128>)>,
 }
 
-/// Loops of each statement of a kernel instance on a CPU with these vector registers, outermost first.
+/// Loops of each statement of a kernel instance on a CPU with the vector registers `registers`, outermost first. A
+/// statement that writes no elements has none.
 ///
 /// # Errors
 /// As [`crate::plan::cpu_kernel`].
@@ -83,7 +85,7 @@ pub fn kernel_loops(
     Ok(all)
 }
 
-/// Loops of the statement on a CPU, in the order of the axes.
+/// Loops of a scatter statement on a CPU, one for each axis of the statement, in their order.
 fn scatter_loops(statement: &Statement) -> Vec<LoopFacts> {
     let fact = |(k, axis): (usize, &Axis)| LoopFacts {
         name: axis.name.clone(),

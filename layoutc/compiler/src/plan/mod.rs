@@ -1,17 +1,17 @@
-//! From the checked model to functions of the IR: the order of the steps.
+//! Plans: functions of the IR from the checked model, in the order of the steps of compilation.
 //!
 //! A statement of a kernel becomes part of a function in these steps, each in a module of its own:
 //!
 //! | step | result | module |
 //! | --- | --- | --- |
 //! | iteration domain of a statement | loops and guards | `loops::domain` |
-//! | schedule: what the manifest fixes, the heuristics for the rest | order, register tile, staged blocks | `loops::scheduled_statement` |
+//! | schedule, partly from the manifest | order, register tile, cached tiles | `loops::scheduled_statement` |
 //! | lowering | loop nest with guards | `lower` |
 //! | passes | function without guards that always hold | [`passes`](crate::passes) |
 //!
 //! A relayout is the statement `B[x] = A[f(x)]`; its domain has the digits that both layouts have in common
-//! (`loops::relayout`). All functions are pure functions of the checked model.
-//! `loop_facts`, `schedules` and `slow_schedules` report on schedules.
+//! (`loops::relayout`). All functions are pure functions of the checked model. `loop_facts`, `schedules` and
+//! `slow_schedules` report on schedules.
 
 mod kernel;
 mod loop_facts;

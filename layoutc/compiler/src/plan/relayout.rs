@@ -1,4 +1,4 @@
-//! The way of a relayout from its statement to its function: pack, unpack, conversions, and kernels that only copy.
+//! Plans of relayouts, from statement to function: pack, unpack, conversions, and kernels that only copy.
 
 use layoutc_algebra::symbol::Symbol;
 
@@ -21,17 +21,17 @@ use crate::passes;
 /// Function of a relayout, and the decisions behind it.
 #[derive(Debug, Clone)]
 pub struct RelayoutFunction {
-    /// Copy function.
+    /// Function that copies all elements.
     pub function: Function,
-    /// Loops over digits; `None` if the loops copy single elements, as the layouts have no common digits.
+    /// Loops over digits; `None` if the loops copy single elements because the layouts have no common digits.
     pub plan: Option<RelayoutPlan>,
-    /// Symbols of the digits' strides and extents.
+    /// Symbols over which the strides and extents of the digits in `plan` are: `Var::Symbol(k)` is `symbols[k]`.
     pub symbols: Vec<Symbol>,
     /// Treatment of the destination's padding.
     pub padding: Padding,
 }
 
-/// Function of a statement: iteration domain, schedule, lowering, passes.
+/// Function of a relayout statement, through all steps: iteration domain, schedule, lowering, passes.
 fn relayout(
     statement: &RelayoutStatement<'_>,
     mut builder: RelayoutBuilder<'_>,
@@ -54,8 +54,8 @@ fn relayout(
     Ok(RelayoutFunction { function, plan, symbols: statement.symbols().to_vec(), padding })
 }
 
-/// Schedule of a statement whose domain has the digits of `refinement`: the decisions of the manifest, and the planner's for
-/// the rest.
+/// Schedule of a relayout statement whose domain has the digits of `refinement`: the decisions of the manifest, and the
+/// planner's for the rest.
 fn schedule(
     statement: &RelayoutStatement<'_>,
     refinement: &DigitRefinement,
@@ -69,7 +69,8 @@ fn schedule(
     Ok(if builder.cast.is_some() { plan.one_by_one() } else { plan })
 }
 
-/// Plans `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill value.
+/// Plans `pack(symbols, logical, physical)`, which copies from the dense row-major buffer into the layout. Padding gets
+/// the fill value of the tensor, or keeps its values if there is none.
 ///
 /// # Errors
 /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
@@ -77,10 +78,11 @@ pub(crate) fn pack(context: &Context<'_>) -> Result<RelayoutFunction, PlanError>
     relayout(&RelayoutStatement::pack(context), RelayoutBuilder::pack(context))
 }
 
-/// Plans `unpack(symbols, physical, logical)`: from the layout into the dense row-major buffer; padding is not read.
+/// Plans `unpack(symbols, physical, logical)`, which copies from the layout into the dense row-major buffer. Padding is
+/// not read.
 ///
 /// # Errors
-/// Same as [`pack`].
+/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
 pub(crate) fn unpack(context: &Context<'_>) -> Result<RelayoutFunction, PlanError> {
     relayout(&RelayoutStatement::unpack(context), RelayoutBuilder::unpack(context))
 }
@@ -108,8 +110,9 @@ pub fn convert(
     relayout(&statement, RelayoutBuilder::convert(from, to, convert.cast)).map(Some)
 }
 
-/// Directives of a `convert` that state its plan: with them the conversion has the same code. `None` if it copies single
-/// elements for lack of common digits, or an end does not exist.
+/// Directives of a `convert` that state its plan: with them the conversion has the same code. `None` if it copies
+/// single elements because its layouts have no common digits, if the manifest lacks the source or the destination, or
+/// if no directives give the same code.
 ///
 /// # Errors
 /// Same as [`convert`].
@@ -137,8 +140,8 @@ pub fn convert_schedule(
 }
 
 /// Plans a kernel that only copies one operand to another as a relayout: `NAME(symbols, from, to)`. `None` for every
-/// other kernel: one that computes anything but a conversion of the element type in one step, has a loop schedule, or
-/// whose operands have no digits in common, are ring buffers or have a domain.
+/// other kernel: one that computes anything but a conversion of the element type in one step, has a loop schedule or a
+/// complete schedule, or whose operands have no digits in common, are ring buffers or have a domain.
 ///
 /// # Errors
 /// Same as [`convert`].
@@ -153,10 +156,11 @@ pub fn copy_kernel(
     with_copy(manifest, compute, naming, |statement, builder| relayout(&statement, builder))
 }
 
-/// Kernels of a conversion on GPUs, in launch order; empty if the manifest lacks one of the two tensors.
+/// Kernels of a conversion on GPUs, in launch order; empty if the manifest lacks the source or the destination.
+/// Directives of the conversion do not apply.
 ///
 /// # Errors
-/// Same as [`convert`].
+/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
 pub fn gpu_convert(
     manifest: &Manifest,
     convert: &Convert,
@@ -168,11 +172,12 @@ pub fn gpu_convert(
     gpu_kernels(statement, RelayoutBuilder::convert(from, to, convert.cast))
 }
 
-/// Kernels on GPUs of an instance that only copies one operand to another; `None` for every other instance, as in
-/// [`copy_kernel`], and if GPUs cannot access the memory of an operand.
+/// Kernels on GPUs of an instance that only copies one operand to another, in launch order. `None` for every other
+/// instance, as in [`copy_kernel`], except that complete schedules, which are for CPUs, do not count; also `None` if
+/// GPUs cannot access the memory of an operand.
 ///
 /// # Errors
-/// Same as [`convert`].
+/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
 pub fn gpu_copy_kernel(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -194,7 +199,7 @@ fn gpu_kernels(
 }
 
 /// Result of `plan` for an instance that only copies one operand to another, with its statement and the builder of its
-/// function; `None` for every other instance, as in [`copy_kernel`].
+/// function. `None` for every other instance, and if the operands have no digits in common.
 fn with_copy<T, P>(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -216,7 +221,8 @@ where
     plan(statement, builder).map(Some)
 }
 
-/// Error if a schedule has directives for digits: a relayout of single elements has none.
+/// A [`PlanError::Choice`] if `choices` has a directive for digits or for streaming stores: a relayout of single
+/// elements has neither.
 fn refuse(choices: &ConvertSchedule) -> Result<(), PlanError> {
     let order = choices.order.first().map(|name| &name.place);
     let block = choices.block.as_ref().map(|block| &block.place);
@@ -235,7 +241,8 @@ fn refuse(choices: &ConvertSchedule) -> Result<(), PlanError> {
     }
 }
 
-/// Error if the manifest requires streaming stores, and no loop has them.
+/// A [`PlanError::Choice`] if the manifest requires streaming stores, there are elements to copy, and no statement of
+/// `body` has such stores.
 fn require_streaming(
     schedule: &ConvertSchedule,
     plan: &RelayoutPlan,

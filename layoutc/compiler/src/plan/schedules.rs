@@ -15,8 +15,8 @@ use crate::model::compute::{KernelInstance, Statement, StatementSchedule};
 use crate::plan::slow_schedules::{is_for_cores, slow_schedules};
 use crate::plan::{convert, cpu_kernel};
 
-/// Complete schedule of each statement of an instance on a CPU with these vector registers; `None` for a statement
-/// without loops, and for a scatter.
+/// Complete schedule of each statement of an instance on a CPU with the vector registers `registers`. `None` for a
+/// scatter, and for a statement that has no loops or writes no elements.
 ///
 /// # Errors
 /// As [`crate::plan::cpu_kernel`].
@@ -34,8 +34,8 @@ pub fn statement_schedules(
     Ok(compute.statements.iter().zip(&plans).map(schedule).collect())
 }
 
-/// Errors for `convert` schedules and loops of intermediates that are not possible, and warnings for slow schedules of
-/// kernels; for the C target.
+/// Diagnostics about the schedules of a manifest for the C target: errors for impossible directives of a `convert` and
+/// impossible loops of intermediates (compute-at), and warnings for slow schedules of kernels.
 pub(crate) fn schedule_diagnostics(manifest: &Manifest) -> Vec<Diagnostic> {
     let avoid = |_: &str| false;
     let options = RelayoutOptions { cores: Cores::One, primitives: Primitives::Runtime };

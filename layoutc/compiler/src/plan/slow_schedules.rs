@@ -1,4 +1,4 @@
-//! Warning about a schedule that costs more than the one that the planner chooses.
+//! Warnings about schedules that cost more than the ones that the planner chooses.
 
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
@@ -45,7 +45,7 @@ pub(crate) fn slow_schedules(manifest: &Manifest) -> Vec<Diagnostic> {
     warnings
 }
 
-/// True if C is emitted for an instance, and its schedule has no tile caches, which thread blocks share.
+/// True if C is emitted for an instance, and no statement has cached tiles, which a GPU's thread blocks share.
 pub(crate) fn is_for_cores(manifest: &Manifest, compute: &KernelInstance) -> bool {
     let mut tensors = compute.operands.iter().filter_map(|one| manifest.tensor(one.tensor));
     compute.statements.iter().all(|statement| statement.caches.is_empty())
@@ -54,7 +54,8 @@ pub(crate) fn is_for_cores(manifest: &Manifest, compute: &KernelInstance) -> boo
         })
 }
 
-/// True for a reduction of at least `costed_values` iterations, and of `costed_reuse` for each element of the operands.
+/// True for a reduction whose cost is estimated: its iteration domain has at least `costed_values` points, and at least
+/// `costed_reuse` for each element of all operands. False if an extent is not constant.
 fn is_long(manifest: &Manifest, compute: &KernelInstance, statement: &Statement) -> bool {
     let elements = compute
         .operands
@@ -73,7 +74,7 @@ fn is_long(manifest: &Manifest, compute: &KernelInstance, statement: &Statement)
         })
 }
 
-/// True if a cost exceeds one and a half times the best, with each of AVX-512 and AVX2 that `is_scheduled` selects. False
+/// True if `cost` exceeds one and a half times `best` with each of AVX-512 and AVX2 that `is_scheduled` selects. False
 /// if it selects neither.
 fn is_slow(cost: Cost, best: Cost, is_scheduled: [bool; 2]) -> bool {
     let is_slow = |cost: i128, best: i128| cost.saturating_mul(2) > best.saturating_mul(3);
@@ -82,24 +83,25 @@ fn is_slow(cost: Cost, best: Cost, is_scheduled: [bool; 2]) -> bool {
         && costs.all(|((cost, best), is_scheduled)| !is_scheduled || is_slow(cost, best))
 }
 
-/// True, for each of AVX-512 and AVX2, if the manifest schedules the statement.
+/// For AVX-512 and AVX2, in this order: true if the manifest schedules the statement, for the whole kernel or by a
+/// complete schedule for the instruction set.
 fn scheduled(compute: &KernelInstance, statement: &Statement) -> [bool; 2] {
     let has_directives = compute.schedule != LoopSchedule::default();
     [AVX512, AVX2]
         .map(|machine| has_directives || statement.complete_schedule(machine.isa).is_some())
 }
 
-/// Kind of directive in a schedule.
+/// Kind of directive that occurs in a loop schedule, such as all `tile` directives.
 struct Directive<'s> {
     /// Keyword in the manifest, as `tile`.
     name: &'static str,
-    /// Location of the first loop that it names.
+    /// Location of the first loop that a directive of this kind names.
     place: &'s FileSpan,
-    /// Schedule without the directives of this kind.
+    /// Loop schedule without the directives of this kind.
     without: LoopSchedule,
 }
 
-/// Directives in a schedule, one entry per kind.
+/// Kinds of directives in a loop schedule, one entry for each kind that occurs.
 fn directives(schedule: &LoopSchedule) -> Vec<Directive<'_>> {
     let LoopSchedule { loops, steps, unroll, vectorize, parallel, compute_at } = schedule;
     let own = || schedule.clone();
@@ -132,7 +134,9 @@ fn directives(schedule: &LoopSchedule) -> Vec<Directive<'_>> {
     all.into_iter().flatten().collect()
 }
 
-/// Warning about the schedule of an instance. `cause` is the directive whose removal alone would avoid the warning.
+/// Warning that the schedule of an instance is slow, because its cost for `statement` (`own`) exceeds that of the
+/// planner's schedule (`best`). `cause` is the directive whose removal alone would avoid the warning; `None` if there
+/// is no single one.
 fn warning(
     compute: &KernelInstance,
     statement: &Statement,
@@ -158,7 +162,8 @@ fn warning(
     Diagnostic::warning(Code::KernelSlowSchedule, message, place.clone(), "").note(note).help(help)
 }
 
-/// Cost of a statement; `None` if its register tile has no constant size.
+/// Estimated cost of a statement of `compute` with AVX-512 and with AVX2; `None` if its register tile has no constant
+/// size.
 fn cost(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -168,8 +173,8 @@ fn cost(
     Ok(with(AVX512)?.zip(with(AVX2)?).map(<[i128; 2]>::from))
 }
 
-/// Time per iteration of a statement on a core with `registers`, in thousandths of a cycle; `None` if the register tile
-/// has no constant size.
+/// Estimated time per iteration of a statement on a core with `registers`, in thousandths of a cycle; `None` if the
+/// register tile has no constant size.
 fn cost_with(
     manifest: &Manifest,
     compute: &KernelInstance,

@@ -1,4 +1,4 @@
-//! Plan of one tensor: index functions, counts, pack and unpack.
+//! Plans of one tensor: index functions, counts, pack and unpack.
 
 use layoutc_algebra::symbol::Symbol;
 
@@ -16,37 +16,41 @@ use crate::plan::relayout::{self, RelayoutFunction};
 /// Functions and constants that are generated for one tensor.
 #[derive(Debug, Clone)]
 pub struct TensorPlan {
-    /// Symbols that the functions take as parameters, in order.
+    /// Symbols that the functions take as their first parameters, in order.
     pub symbols: Vec<Symbol>,
     /// `symbols_ok(symbols)`: true if the symbols have values for which the layout is proven; `None` without symbols.
     pub symbols_ok: Option<Function>,
-    /// Counts and extents, in the order in which they are printed.
+    /// Counts, extents and strides, in the order in which they are printed.
     pub quantities: Vec<Quantity>,
     /// `offset(symbols, axes)`: offset of an element in the flat buffer, in elements.
     pub offset: Function,
     /// `index_0(symbols, axes)`, …: index of an element along each physical axis; empty if the physical rank is at most
     /// 1.
     pub indices: Vec<Function>,
-    /// `logical(symbols, physical indices, outputs)`: element at a physical index (the inverse map).
+    /// `logical(symbols, physical indices, outputs)`, the inverse map: writes the logical index of the element at a
+    /// physical index to the outputs; false for padding.
     pub logical: Function,
-    /// `in_domain(symbols, axes)`: true if an index is an element; `None` if every index is one.
+    /// `in_domain(symbols, axes)`: true if a logical index is that of an element; `None` if every index within the
+    /// extents is.
     pub in_domain: Option<Function>,
-    /// From the dense row-major buffer into the layout; `None` if the tensor has no memory.
+    /// `pack(symbols, logical, physical)`: copies from the dense row-major buffer into the layout; `None` if the tensor
+    /// has no memory.
     pub pack: Option<Function>,
-    /// From the layout into the dense row-major buffer; `None` if the tensor has no memory.
+    /// `unpack(symbols, physical, logical)`: copies from the layout into the dense row-major buffer; `None` if the
+    /// tensor has no memory.
     pub unpack: Option<Function>,
 }
 
-/// Kernels that pack and unpack a tensor on a GPU, in the order in which they run.
+/// Kernels that pack and unpack a tensor on a GPU, in launch order.
 #[derive(Debug, Clone)]
 pub struct GpuRelayouts {
-    /// From the dense row-major buffer into the layout.
+    /// Kernels that copy from the dense row-major buffer into the layout.
     pub pack: Vec<Kernel>,
-    /// From the layout into the dense row-major buffer.
+    /// Kernels that copy from the layout into the dense row-major buffer.
     pub unpack: Vec<Kernel>,
 }
 
-/// Plans the pack and unpack kernels of one tensor; `None` if kernels cannot access its memory.
+/// Plans the pack and unpack kernels of one tensor; `None` if GPU kernels cannot access its memory.
 ///
 /// # Errors
 /// Same as [`tensor`].
@@ -96,7 +100,8 @@ pub fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorPlan, PlanEr
     })
 }
 
-/// Pack and unpack of one tensor, with the decisions behind them; `None` if the tensor has no memory.
+/// Functions `pack` and `unpack` of one tensor, in this order, with the decisions behind them; `None` if the tensor has
+/// no memory.
 ///
 /// # Errors
 /// Same as [`tensor`].

@@ -1,4 +1,4 @@
-//! Views: index functions and counts, and for windows the copies from and to a dense array.
+//! Plans of views: index functions and counts, and for windows the copies from and to a dense array.
 
 use layoutc_algebra::expr::Expr as Algebra;
 
@@ -16,21 +16,22 @@ use crate::plan::relayout::{self, RelayoutFunction};
 pub(crate) struct ViewPlan {
     /// `symbols_ok(symbols)`: true if the symbols have values for which the layout is proven; `None` without symbols.
     pub symbols_ok: Option<Function>,
-    /// Counts and extents, in the order in which they are printed.
+    /// Counts, extents and strides, in the order in which they are printed.
     pub quantities: Vec<Quantity>,
     /// `offset(symbols, axes)`: offset of an element in the buffer, in elements of the view.
     pub offset: Function,
     /// `index_0(symbols, axes)`, …: index of an element along each physical axis; empty if the physical rank is at most
     /// 1.
     pub indices: Vec<Function>,
-    /// From a dense row-major array into the window; `None` if the view is not a window, has no memory, or is read-only
-    /// because several elements share a location.
+    /// Function that copies from a dense row-major array into the window; `None` if the view is not a window, has no
+    /// memory, or is read-only because several elements share a location.
     pub pack: Option<Function>,
-    /// From the window into a dense row-major array; `None` if the view is not a window, or has no memory.
+    /// Function that copies from the window into a dense row-major array; `None` if the view is not a window, or has no
+    /// memory.
     pub unpack: Option<Function>,
 }
 
-/// View as a tensor in global memory, also if its buffer is an image; `Memory::None` remains.
+/// View as a tensor in global memory, also if the viewed tensor is an image. A view without memory remains without.
 pub(crate) fn in_memory(view: &View) -> Tensor {
     let memory = match view.tensor.memory {
         Memory::None => Memory::None,
@@ -39,7 +40,7 @@ pub(crate) fn in_memory(view: &View) -> Tensor {
     view.tensor.with_memory(memory)
 }
 
-/// Plans the functions of one view.
+/// Plans the functions of one view. `context` has the view as a tensor, as from [`in_memory`].
 ///
 /// # Errors
 /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
@@ -61,7 +62,8 @@ pub(crate) fn view(view: &View, context: &Context<'_>) -> Result<ViewPlan, PlanE
     })
 }
 
-/// Pack and unpack of a window; of a broadcast only unpack, and of any other view neither.
+/// Functions `pack` and `unpack` of a window with memory, in this order; only `unpack` for a window that is a
+/// broadcast. Empty for any other view.
 ///
 /// # Errors
 /// As [`view`].
@@ -73,7 +75,7 @@ pub(crate) fn relayouts(
     Ok(window_relayouts(view, &Context::new(&tensor, naming))?.into_iter().flatten().collect())
 }
 
-/// Pack and unpack as in [`ViewPlan`], with their loop nests.
+/// Functions `pack` and `unpack` as in [`ViewPlan`], in this order, with their loop nests.
 fn window_relayouts(
     view: &View,
     context: &Context<'_>,
@@ -136,7 +138,7 @@ fn window_quantities(view: &View, context: &Context<'_>) -> Result<Vec<Quantity>
     Ok(all)
 }
 
-/// Number of elements of a view, and the size in bytes of a dense array of these.
+/// Pair of the number of elements of a view, and of the size in bytes of a dense array of them; over symbols.
 pub(crate) fn dense_bytes(context: &Context<'_>) -> Result<[Algebra; 2], PlanError> {
     let elements = count(context.layout.logical())?;
     let bytes = buffer_bytes(context, &elements)?;

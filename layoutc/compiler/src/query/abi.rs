@@ -15,8 +15,9 @@ use crate::model::ring::Ring;
 pub struct Abi {
     /// Name of the tensor.
     pub name: String,
-    /// Line of text with the element type, axes, physical shape, physical strides in elements, index map, size and
-    /// alignment in bytes, memory, and sharding. It ends with a hash of the text before:
+    /// Line of text with the element type, bit order of packed elements, axes, domain, physical shape, physical strides
+    /// in elements, index map, size and alignment in bytes, memory, sharding, and ring buffer. Properties that a tensor
+    /// lacks are omitted. The line ends with a hash of the text before, 16 hexadecimal digits:
     /// `f32 n=3 c=8 -> [24] strides [1] map "n * 8 + c" bytes 96 align 64 global hash 0123456789abcdef`.
     pub text: String,
     /// Span of the tensor's layout in the manifest.

@@ -71,7 +71,7 @@ pub struct CuteAnswer {
 const A: &str = "<a>";
 const B: &str = "<b>";
 
-/// Applies an operation to the layout `a`, such as `(4,2):(2,1)`.
+/// Applies `operation` to the layout A, whose text is `a`, such as `(4,2):(2,1)`.
 ///
 /// # Errors
 /// A diagnostic for a text that does not parse, or for operands to which the operation does not apply.
@@ -127,7 +127,8 @@ fn swizzled(text: &str) -> Result<SwizzledLayout, NotationFault> {
     cute::parse(text)?.swizzled()
 }
 
-/// Number of elements of a cotarget, which is an integer or a shape: `(4,2)` gives 8. An error above 63 bits.
+/// Number of elements of a cotarget, which is an integer or a shape: `(4,2)` gives 8. The error is a diagnostic
+/// `notation::value` for a number above 63 bits, or one for a text that does not parse.
 fn cotarget(text: &str) -> Result<i128, Diagnostic> {
     let shape = self::text(B, cute::parse_shape(text))?;
     let size = shape.tuple().product().filter(|size| *size <= i128::from(i64::MAX));

@@ -16,7 +16,7 @@ use crate::model::layout_names;
 pub enum TensorComparison {
     /// Every element has the same physical index and offset in both tensors.
     Same {
-        /// True if both buffers have the same size, including padding.
+        /// True if the physical extents and the sizes of both buffers, including padding, are proven equal too.
         equal_sizes: bool,
     },
     /// Some element has another physical index or offset in the second tensor than in the first.
@@ -24,7 +24,8 @@ pub enum TensorComparison {
         /// Logical index of an element that differs, in the order of the first tensor's axes. It is the first one in
         /// row-major order if the layouts have no symbols, any one otherwise.
         logical: Vec<i128>,
-        /// Pairs (name, value) of the symbols for which the element differs.
+        /// Pairs (name, value): values of the symbols with which the element differs; empty if the layouts have no
+        /// symbols.
         symbols: Vec<(String, i128)>,
         /// Location of the element in the first and in the second tensor.
         places: [ElementLocation; 2],
@@ -37,8 +38,8 @@ pub enum TensorComparison {
 /// corresponds to the axis of the other with the same name.
 ///
 /// # Errors
-/// A diagnostic if the tensors differ in their axes, extents, symbols or sets of elements, or if equality cannot be
-/// decided.
+/// A diagnostic `shape::same` if the tensors differ in their axes, extents, symbols or sets of elements. A diagnostic
+/// `map::undecided` if equality cannot be decided.
 pub fn compare_tensors(
     first: &Tensor,
     second: &Tensor,
@@ -121,7 +122,7 @@ fn fault(error: &CompareError, first: &Tensor, second: &Tensor, order: &[usize])
     }
 }
 
-/// Error that is located at the tensor's layout in the manifest.
+/// Error with the code `code` and the text `message`, located at the layout of `tensor` in its manifest.
 fn at(tensor: &Tensor, code: Code, message: String) -> Diagnostic {
     Diagnostic::error(code, message, tensor.places.layout.clone(), "")
 }

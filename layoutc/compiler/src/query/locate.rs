@@ -43,15 +43,15 @@ pub enum NamedLocateError {
     Rank {
         /// Number of coordinates that are given.
         given: usize,
-        /// Number of axes of the tensor.
+        /// Number of axes that the index needs: logical axes for a logical index, physical axes for a physical index.
         axes: usize,
-        /// Names of the tensor's axes, separated by commas.
+        /// Names of these axes, separated by commas; physical axes are `p0`, `p1`, ….
         names: String,
     },
     /// A coordinate is negative or not below the extent of its axis.
     #[error("`{name}` = {value} is out of bounds: its extent is {extent}")]
     Outside {
-        /// Name of the axis.
+        /// Name of the axis; `p0`, `p1`, … for a physical axis.
         name: String,
         /// Coordinate that is given.
         value: i128,
@@ -66,11 +66,13 @@ pub enum NamedLocateError {
     Value(String),
 }
 
-/// Location in memory of the element at the logical index `logical`, which has one coordinate for each axis of the
-/// tensor, in order. `symbols` holds the values of symbols by name.
+/// Location in memory of the element at the logical index `logical`, which has one coordinate for each logical axis of
+/// the tensor, outermost first. `symbols` holds the values of symbols by name.
 ///
 /// # Errors
-/// [`NamedLocateError`] if a symbol has no valid value, or the index is not that of an element.
+/// [`NamedLocateError::Symbol`] if a symbol has no value, [`NamedLocateError::Facts`] if its value violates the
+/// constraints of the manifest. [`NamedLocateError::Rank`], [`NamedLocateError::Outside`] or
+/// [`NamedLocateError::NoElement`] if the index is not that of an element. [`NamedLocateError::Value`] for an overflow.
 pub fn element_location(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
@@ -81,11 +83,13 @@ pub fn element_location(
     found.map_err(|error| named_error(error, &names))
 }
 
-/// Logical index of the element that is stored at the physical index `physical`; `None` for padding. `symbols` holds
-/// the values of symbols by name.
+/// Logical index of the element that is stored at the physical index `physical`, which has one coordinate for each
+/// physical axis, outermost first; `None` for padding. `symbols` holds the values of symbols by name.
 ///
 /// # Errors
-/// [`NamedLocateError`] if a symbol has no valid value, or the physical index is out of bounds.
+/// [`NamedLocateError::Symbol`] if a symbol has no value, [`NamedLocateError::Facts`] if its value violates the
+/// constraints of the manifest. [`NamedLocateError::Rank`] or [`NamedLocateError::Outside`] if the physical index is
+/// out of bounds. [`NamedLocateError::Value`] for an overflow.
 pub fn owner(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,

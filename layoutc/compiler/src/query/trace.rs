@@ -65,7 +65,9 @@ pub struct IndexTrace {
 /// holds the values of symbols by name.
 ///
 /// # Errors
-/// [`NamedLocateError`] if a symbol has no valid value, or the index is not that of an element.
+/// [`NamedLocateError::Symbol`] if a symbol has no value, [`NamedLocateError::Facts`] if its value violates the
+/// constraints of the manifest. [`NamedLocateError::Rank`], [`NamedLocateError::Outside`] or
+/// [`NamedLocateError::NoElement`] if the index is not that of an element. [`NamedLocateError::Value`] for an overflow.
 pub fn trace(
     tensor: &Tensor,
     steps: &[StepRecord],
@@ -132,7 +134,7 @@ impl<'a> TraceWalker<'a> {
         Ok(TraceStep { line, note, is_map: !step.maps.is_empty(), axes })
     }
 
-    /// Index along each physical axis, outermost first. It combines the indices of the storage axes between two
+    /// Index along each physical axis, outermost first. It combines the indices of the storage axes between two axis
     /// separators. The index along the last physical axis includes the offset of the tensor's first element, and the
     /// swizzle.
     fn physical(&self) -> Result<Vec<TraceTerm>, ExprError> {
@@ -236,7 +238,7 @@ struct GroupAxis {
     elements: i128,
     shown: Expr,
     extent: Expr,
-    /// Extent of the storage axis as a constant.
+    /// Value of `extent`.
     count: i128,
 }
 
@@ -247,7 +249,8 @@ fn is_mixed_radix(axes: &[GroupAxis]) -> bool {
         .all(|(major, minor)| minor.elements > 0 && major.elements % minor.elements == 0)
 }
 
-/// Physical index of axes that are the digits of a mixed-radix number, in Horner form: `(n * 32 + c) * 64 + h`.
+/// Physical index of axes that are the digits of a mixed-radix number, outermost first, in Horner form:
+/// `(n * 32 + c) * 64 + h`.
 fn mixed_radix_expr(axes: &[GroupAxis]) -> Result<Expr, ExprError> {
     let mut index: Option<Expr> = None;
     let mut above = 1;

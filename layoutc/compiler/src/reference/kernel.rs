@@ -26,17 +26,18 @@ use crate::model::compute::{
     BufferRef, DataIndex, ElementRead, Gather, KernelInstance, Statement, TypedExpr,
 };
 
-/// Reference implementation of one instance.
+/// Reference implementation of one kernel instance.
 #[derive(Debug, Clone)]
 pub(crate) struct ReferenceKernel {
-    /// Function with the parameters of the kernel, and `every` after them if it computes a sample of the elements.
+    /// Function with the parameters of the kernel. If it computes a sample of the elements, a parameter `every`
+    /// follows.
     pub function: Function,
     /// For each operand, true if only those elements are computed whose row-major index is a multiple of `every`.
     pub is_sampled: Vec<bool>,
 }
 
-/// Plans the reference implementation of one instance as function `name`. With `samples`, it computes a sample of each
-/// tensor that no statement reads.
+/// Plans the reference implementation of one instance as function `name`. With `samples`, it computes only a sample of
+/// the elements of each operand that one statement writes and none reads, unless the instance has a scatter.
 ///
 /// # Errors
 /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
@@ -78,7 +79,7 @@ pub(crate) fn plain(
     Ok(ReferenceKernel { function, is_sampled })
 }
 
-/// Context of all statements.
+/// Context of all statements of an instance.
 struct ReferenceBuilder<'a> {
     manifest: &'a Manifest,
     compute: &'a KernelInstance,
@@ -89,8 +90,8 @@ struct ReferenceBuilder<'a> {
 }
 
 impl ReferenceBuilder<'_> {
-    /// True if a sample of the target is computed: an operand that one statement writes and none reads, in an instance
-    /// without scatters.
+    /// True if only a sample of `target` is computed if samples are requested: `target` is an operand that one
+    /// statement writes and none reads, in an instance without scatters.
     fn is_sampled(&self, target: BufferRef) -> bool {
         let statements = || self.compute.statements.iter();
         let writes = statements().filter(|statement| statement.target == target).count();
@@ -149,19 +150,20 @@ impl ReferenceBuilder<'_> {
     }
 }
 
-/// One element of a statement.
+/// Context of one statement at one point of its iteration domain.
 struct ReferenceElement<'a> {
+    /// Context of the whole instance.
     of: &'a ReferenceBuilder<'a>,
     statement: &'a Statement,
-    /// Variable names of the axes.
+    /// Variable names of the statement's axes, in order.
     names: &'a [String],
-    /// Names in use.
+    /// Namer of the function, with the names in use.
     namer: Namer<'a>,
 }
 
 impl ReferenceElement<'_> {
-    /// Binding of an axis or symbol; an axis has an unbounded range, so that no floor division of an axis is lowered as
-    /// a truncating one.
+    /// Binding of an axis or symbol; `None` for any other variable. An axis has an unbounded range, so that no floor
+    /// division of an axis is lowered as a truncating one.
     fn named(&self, var: Var) -> Option<Binding> {
         match var {
             Var::Axis(k) => {
@@ -176,7 +178,7 @@ impl ReferenceElement<'_> {
         lower(expr, &|var| self.named(var))
     }
 
-    /// Loops over axes around `body`, the first axis outermost.
+    /// Loops over `axes` with the variables `names` around `body`, the first axis outermost.
     fn loops(
         &self,
         axes: &[Axis],
@@ -195,8 +197,8 @@ impl ReferenceElement<'_> {
         bound(&self.of.buffers, self.of.compute, buffer).ok_or(PlanError::Scope)
     }
 
-    /// Offset of an element, in elements: by the operand's own offset function, or row-major for an intermediate
-    /// tensor.
+    /// Offset of the element of `buffer` with the logical index `index`, in elements: a call of the operand's offset
+    /// function, or row-major for an intermediate tensor.
     fn offset(&self, buffer: BufferRef, index: &[Expr]) -> Result<Expr, PlanError> {
         let ReferenceBuilder { manifest, compute, naming, symbols, .. } = self.of;
         let operand = match buffer {
@@ -222,7 +224,7 @@ impl ReferenceElement<'_> {
         Ok(Expr::call(&context.function("offset"), args.collect::<Result<_, PlanError>>()?))
     }
 
-    /// Index of the target's element, if no index tensor is involved: the written axes.
+    /// Logical index of the target's element for a statement without scatter: the written axes.
     fn written(&self) -> Result<Vec<Expr>, PlanError> {
         let axes = (0..self.statement.written_axes).map(|k| {
             let k = u32::try_from(k).map_err(|_| PlanError::Scope)?;
@@ -231,13 +233,13 @@ impl ReferenceElement<'_> {
         axes.collect()
     }
 
-    /// Target buffer, and the offset of the element in it.
+    /// Target buffer, and the offset in it of the element with the logical index `index`, in elements.
     fn target(&self, index: &[Expr]) -> Result<(&BufferBinding, Expr), PlanError> {
         let target = self.statement.target;
         Ok((self.bound(target)?, self.offset(target, index)?))
     }
 
-    /// The target's element before the statement, in the accumulator's type.
+    /// Value of the target's element at the logical index `index` before the statement, in the accumulator's type.
     fn held(&self, index: &[Expr]) -> Result<Value, PlanError> {
         let (target, offset) = self.target(index)?;
         let ty = target.tensor().dtype.scalar.compute_type();
@@ -254,7 +256,7 @@ impl ReferenceElement<'_> {
         Ok(reduction::identity(self.statement.op, self.statement.accumulator))
     }
 
-    /// Store of one value, without an accumulator: for a statement without reduced axes, or through an index tensor.
+    /// Statements that store one value without an accumulator: for a statement without reduced axes, or with a scatter.
     /// With `accumulate`, the value is combined with the target's element.
     fn alone(&self) -> Result<Vec<Stmt>, PlanError> {
         let named = Named::new(self.namer.clone());
@@ -299,7 +301,7 @@ impl ReferenceElement<'_> {
         Ok(Stmt::Store { buffer, index, value, through })
     }
 
-    /// Value in the accumulator's type, preceded by the declarations of the named indices that it uses.
+    /// Pair of the declarations of data-dependent indices and the value that uses them, in the accumulator's type.
     fn value(&self) -> Result<(Vec<Stmt>, Value), PlanError> {
         let named = Named::new(self.namer.clone());
         let value = self.number(&named)?;
@@ -312,7 +314,7 @@ impl ReferenceElement<'_> {
         Ok(convert(value, from.element(), to.element()))
     }
 
-    /// Index of an access through index tensors; declarations of its components are added to `named`.
+    /// Index of a data-dependent access to `buffer`; declarations of its components are added to `named`.
     fn place(
         &self,
         named: &Named<'_>,
@@ -332,7 +334,8 @@ impl ReferenceElement<'_> {
         })
     }
 
-    /// Result of `run` in the context of the value, or of the epilogue if there is a `reduced` value.
+    /// Result of `run` with functions that lower the reads, indices and conditions of the statement's value, or of its
+    /// epilogue if `reduced` is the reduced value. Declarations of data-dependent indices are added to `named`.
     fn with<T>(
         &self,
         named: &Named<'_>,

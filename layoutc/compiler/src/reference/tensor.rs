@@ -1,4 +1,4 @@
-//! Reference implementation of the offset of a tensor, and the offset of a physical index.
+//! Reference implementation of the offset of a tensor at a logical index, and its offset at a physical index.
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 
@@ -11,7 +11,8 @@ use crate::lower::index::Signature;
 use crate::lower::names::Namer;
 
 /// `plain_offset(symbols, axes)`: reference implementation of `offset`, as the sum of storage index times stride over
-/// the storage axes, unsimplified and with floor divisions. Tests compare the other functions with it.
+/// the storage axes, unsimplified and with floor divisions. A swizzle is applied to the terms of the last physical
+/// axis. Tests compare the other functions with it.
 pub(crate) fn plain_offset(context: &Context<'_>) -> Result<Function, PlanError> {
     let layout = context.layout;
     let mut namer = Namer::new(context.naming.avoid);
@@ -58,7 +59,8 @@ pub(crate) fn plain_offset(context: &Context<'_>) -> Result<Function, PlanError>
     Ok(function)
 }
 
-/// Offset of a physical index in the flat buffer, in elements; for tests. `names` are the identifiers of the indices.
+/// Offset in the flat buffer of the slot at a physical index, in elements; for tests. `names` are the identifiers of
+/// the physical indices, one for each physical axis.
 pub(crate) fn physical_offset(context: &Context<'_>, names: &[String]) -> Result<Expr, PlanError> {
     let symbol = |var| context.symbol(var);
     let mut offset = Expr::int(0);

@@ -15,7 +15,9 @@ use super::value::{Binary, Program, Value};
 /// Maximum depth of nested calls of index functions.
 const CALLS: u32 = 4;
 
-/// State of the lowering of one function.
+/// State of the lowering of one function. `functions` are the index functions that can be called, by name. `width` is
+/// the storage format of the elements of both buffers, `source` and `target` are the identifiers of the buffers, and
+/// `calls` is the number of inlined calls around the current expression.
 pub(super) struct Compiler<'a> {
     functions: BTreeMap<&'a str, &'a Function>,
     width: Width,
@@ -31,7 +33,8 @@ pub(super) struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    /// Creates the lowering state. `functions` are the index functions that can be called.
+    /// Creates the lowering state. `functions` are the index functions that can be called, and `width` is the storage
+    /// format of the elements of both buffers.
     pub(super) fn new(functions: &[&'a Function], width: Width) -> Self {
         Self {
             functions: functions.iter().map(|f| (f.name.as_str(), *f)).collect(),
@@ -46,6 +49,8 @@ impl<'a> Compiler<'a> {
     }
 
     /// Steps of a relayout function. `symbols` holds the values of its index parameters, in order.
+    /// [`RunError::Unsupported`] if a value is missing, or if the interpreter does not support a parameter or a
+    /// statement.
     pub(super) fn function(
         &mut self,
         function: &Function,
@@ -214,7 +219,8 @@ impl<'a> Compiler<'a> {
         }))
     }
 
-    /// Operands of a block primitive: source offset and stride, destination offset and stride (in bytes), `a`, `b`.
+    /// Operands of a primitive that copies runs or transposes a block: source offset and stride, destination offset and
+    /// stride, in bytes, then `a` and `b`. [`RunError::Unsupported`] if the buffers are not the source and the target.
     fn six(
         &self,
         [from, to]: [&Strided; 2],

@@ -23,7 +23,7 @@ struct Machine<'a> {
     only: Option<(usize, i64, i64)>,
 }
 
-/// Executes steps. `slots` is the number of variables.
+/// Executes steps on the whole buffers `source` and `target`. `slots` is the number of variables.
 pub(super) fn execute(
     steps: &[Step],
     slots: usize,
@@ -156,7 +156,7 @@ impl Machine<'_> {
         pieces.collect()
     }
 
-    /// Executes a loop whose body is a single store.
+    /// Executes a loop whose body is a single store; `None` if an access is outside a buffer.
     fn each(&mut self, each: &Each) -> Option<()> {
         let (mut from, mut to) = (self.at(&each.from), self.at(&each.to));
         if let Some((slot, first, end)) = self.only
@@ -220,8 +220,9 @@ impl Machine<'_> {
         })
     }
 
-    /// Calls `one` for every iteration, with the source buffer, the target buffer, the value to store (`Ok` with a
-    /// source index or `Err` with the bytes of a constant), and the destination index. Indices are in elements.
+    /// Calls `one` for each of `count` iterations, in which the loop variable of `each` grows by `step`. The arguments
+    /// are the source buffer, the target buffer, the value to store (`Ok` with a source index or `Err` with the bytes
+    /// of a constant), and the destination index. Indices are in elements. `None` if `one` returns `None`.
     fn in_lanes(
         &mut self,
         each: &Each,

@@ -39,10 +39,11 @@ pub use self::shape::{axis_of_symbol, logical_shape, physical_shape, sizes};
 /// Error of an in-process relayout.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RunError {
-    /// Planning failed.
+    /// Planning of the relayout failed.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A symbol has no value, or a value for which the layout is not proven.
+    /// A symbol has no value, a value for which the layout is not proven, or a value for which a size cannot be
+    /// computed.
     #[error("the symbols have no values that the layout is proven for")]
     Symbols,
     /// A buffer has the wrong size.
@@ -53,7 +54,7 @@ pub enum RunError {
         /// Required size, in bytes.
         needed: usize,
     },
-    /// A buffer size exceeds the address space.
+    /// A buffer size exceeds the address space, or a temporary buffer cannot be allocated.
     #[error("a buffer is larger than memory")]
     TooLarge,
     /// An access is outside its buffer.
@@ -64,7 +65,8 @@ pub enum RunError {
         "a tensor whose `where` leaves indices out is not moved in pieces: give more `--memory`"
     )]
     Domain,
-    /// The plan contains a statement or primitive that the interpreter does not support.
+    /// The plan contains a statement or primitive that the interpreter does not support, or the element type cannot
+    /// represent the fill value.
     #[error("the plan cannot be carried out here")]
     Unsupported,
 }
@@ -82,8 +84,8 @@ pub struct Move {
     pub to_bytes: usize,
 }
 
-/// Conversion between the dense buffer and a temporary dense buffer with the element type of the tensor. `bytes` is the
-/// size of the temporary buffer.
+/// Conversion between the dense buffer, on the side `side` of the relayout, and a temporary dense buffer of `bytes`
+/// bytes with the element type of the tensor.
 #[derive(Debug, Clone, Copy)]
 struct Dense {
     pass: Pass,
@@ -98,11 +100,13 @@ enum Side {
     Destination,
 }
 
-/// Plans the relayout from the dense row-major buffer to the layout. Padding is set to the fill value, or left
-/// unchanged if the tensor has none.
+/// Plans the relayout from the dense row-major buffer to the layout. `symbols` has the value of each symbol by name.
+/// Padding is set to the fill value, or left unchanged if the tensor has none.
 ///
 /// # Errors
-/// [`RunError::Plan`], [`RunError::Symbols`], [`RunError::TooLarge`], [`RunError::Unsupported`].
+/// [`RunError::Plan`] if planning fails, [`RunError::Symbols`] if a symbol has no value or a size cannot be computed
+/// for the values, [`RunError::TooLarge`] if a size exceeds the address space, [`RunError::Unsupported`] if the
+/// interpreter does not support the plan.
 pub fn pack(tensor: &Tensor, symbols: &BTreeMap<String, i128>) -> Result<Move, RunError> {
     let (dense, laid_out) = sizes(tensor, symbols)?;
     let pass = dense_pass(tensor, symbols, Side::Source)?;
@@ -110,7 +114,8 @@ pub fn pack(tensor: &Tensor, symbols: &BTreeMap<String, i128>) -> Result<Move, R
     Ok(Move { pass, ..ready })
 }
 
-/// Plans the relayout from the layout to the dense row-major buffer. Padding is not read.
+/// Plans the relayout from the layout to the dense row-major buffer. `symbols` has the value of each symbol by name.
+/// Padding is not read.
 ///
 /// # Errors
 /// Errors of [`pack`].
@@ -180,7 +185,7 @@ fn prepared(
 
 impl Move {
     /// Copies every element of `source` to its position in `target`. Buffers need no alignment. Runs on several threads
-    /// if the destination is large and has a loop whose iterations write disjoint windows.
+    /// if the destination is large and the plan has a loop whose iterations write disjoint windows of it.
     ///
     /// # Errors
     /// [`RunError::Size`] if the size of a buffer is not [`Move::from_bytes`] or [`Move::to_bytes`];

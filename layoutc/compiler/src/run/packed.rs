@@ -10,7 +10,8 @@ pub struct Packing {
 }
 
 impl Packing {
-    /// Packing of elements of `bits` bits; `None` unless `bits` is 1 to 7.
+    /// Packing of elements of `bits` bits; `None` unless `bits` is 1 to 7. `high_first` is true if the first element is
+    /// in the most significant bits of a byte.
     pub fn new(bits: u32, high_first: bool) -> Option<Self> {
         let bits = u8::try_from(bits).ok().filter(|bits| (1..8).contains(bits))?;
         Some(Self { bits, high_first })
@@ -25,8 +26,8 @@ impl Packing {
         (1 << self.bits) - 1
     }
 
-    /// Offset of the first byte of an element, shift of its bits in the 16-bit value of [`Packing::window`], and true
-    /// if the element straddles two bytes.
+    /// Position of element `index`: offset of its first byte, shift of its bits in the 16-bit value of
+    /// [`Packing::window`], and true if the element straddles two bytes.
     fn place(self, index: usize) -> (usize, u32, bool) {
         // Every group of 8 elements is a whole number of bytes.
         let bit = (index & 7) * usize::from(self.bits);

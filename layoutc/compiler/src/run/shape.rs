@@ -9,10 +9,11 @@ use crate::model::{Tensor, layout_bytes};
 
 use super::RunError;
 
-/// Extents of the logical axes, outermost first, in elements.
+/// Extents of the logical axes for the values `symbols`, outermost first, in elements.
 ///
 /// # Errors
-/// [`RunError::Symbols`], [`RunError::TooLarge`].
+/// [`RunError::Symbols`] if a symbol has no value or an extent cannot be computed, [`RunError::TooLarge`] if an extent
+/// is negative or exceeds 64 bits.
 pub fn logical_shape(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
@@ -20,8 +21,8 @@ pub fn logical_shape(
     extents(tensor, symbols, tensor.layout.logical().iter().map(|axis| &axis.extent))
 }
 
-/// Extents of the physical axes, outermost first, in elements. If the buffer has more slots than their product, as with
-/// padded rows, the only extent is the number of slots.
+/// Extents of the physical axes for the values `symbols`, outermost first, in elements. If the buffer has more slots
+/// than their product, as with padded rows, the only extent is the number of slots.
 ///
 /// # Errors
 /// Errors of [`logical_shape`].
@@ -35,7 +36,8 @@ pub fn physical_shape(
     Ok(if all.as_ref() == slots.first() { shape } else { slots })
 }
 
-/// Position of the first logical axis whose extent is exactly the symbol with index `symbol`.
+/// Position of the first logical axis whose extent is exactly the symbol with index `symbol` of the layout; `None` if
+/// there is none.
 pub fn axis_of_symbol(tensor: &Tensor, symbol: u32) -> Option<usize> {
     let is_it = |extent: &Algebra| extent.as_var() == Some(Var::Symbol(symbol));
     tensor.layout.logical().iter().position(|axis| is_it(&axis.extent))
@@ -53,11 +55,12 @@ fn extents<'e>(
     shape.map(extent).collect()
 }
 
-/// Sizes of the dense row-major buffer, in its own element type, and of the buffer in the layout, in bytes, rounded up:
-/// 3 elements of 4 bits take 2 bytes.
+/// Pair (dense, laid out) of buffer sizes for the values `symbols`, in bytes, rounded up: of the dense row-major
+/// buffer, in its own element type, and of the buffer in the layout. 3 elements of 4 bits take 2 bytes.
 ///
 /// # Errors
-/// [`RunError::Symbols`], [`RunError::TooLarge`].
+/// [`RunError::Symbols`] if a symbol has no value or a size cannot be computed, [`RunError::TooLarge`] if a size
+/// exceeds the address space, [`RunError::Plan`] if the number of elements cannot be expressed.
 pub fn sizes(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,

@@ -6,10 +6,12 @@ use std::cmp::Ordering;
 use super::step::{Each, Loop, Operand, Step, Width};
 use super::value::{Binary, Op, Program};
 
-/// Maximum number of iterations of blocked loops that the analysis of one candidate loop enumerates.
+/// Maximum number of iterations of loops over blocks, whose step exceeds 1, that the analysis of one candidate loop
+/// enumerates.
 const BLOCKS: u32 = 4096;
 
-/// Parallel loop. Iteration `value` writes only to the `window` bytes from `first + window * (value - from) / step`.
+/// Loop to run in parallel, whose variable `slot` takes the values `from`, `from + step`, … below `to`. Iteration
+/// `value` writes only to the `window` bytes of the destination from `first + window * (value - from) / step`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) slot: usize,
@@ -122,7 +124,7 @@ fn of(nest: &Loop, candidate: &Loop, slots: usize) -> Option<Share> {
 struct Spans {
     of: Vec<Option<Span>>,
     candidate: usize,
-    /// Number of iterations of blocked loops that may still be enumerated.
+    /// Number of iterations of loops over blocks that may still be enumerated.
     blocks: u32,
     /// Bounds of all written byte offsets, the upper one exclusive; `None` before the first write.
     written: Option<Span>,

@@ -22,7 +22,9 @@ pub(super) enum Operand {
     Constant(Vec<u8>),
 }
 
-/// Loop whose body is a single store of one element. `index` is the destination index, in elements.
+/// Loop whose body is a single store of one element. The variable `slot` takes the values `from`, `from + step`, …
+/// below `to`. `index` is the destination index, in elements, and `operand` the stored value. `width` is the storage
+/// format of the destination.
 #[derive(Debug, Clone)]
 pub(super) struct Each {
     pub(super) slot: usize,

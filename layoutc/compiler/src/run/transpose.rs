@@ -210,7 +210,8 @@ fn tile<const ELEMENT: usize, const ROWS: usize, const COLUMNS: usize, const RUN
     Some(())
 }
 
-/// Transposes a tile in squares with `WORD / ELEMENT` elements per side.
+/// Transposes the tile `read` to `written` in squares with `WORD / ELEMENT` elements per side, or element by element if
+/// an element is larger than a word.
 fn turn<const ELEMENT: usize, const ROWS: usize, const COLUMNS: usize, const RUN: usize>(
     read: &[[u8; LINE]; ROWS],
     written: &mut [[u8; RUN]; COLUMNS],
@@ -248,7 +249,8 @@ fn wide<const ELEMENT: usize, const RUN: usize>(read: &[[u8; LINE]], written: &m
     }
 }
 
-/// Transposes a square in which each word is a row.
+/// Transposes a square of elements of `ELEMENT` bytes in place; each word is a row. Elements of [`WORD`] bytes need no
+/// transposition.
 fn square<const ELEMENT: usize>(words: &mut [u64; WORD]) {
     let [a, b, c, d, e, f, g, h] = words;
     match ELEMENT {

@@ -8,7 +8,8 @@ use layoutc_algebra::expr::curve::CurveGrid;
 /// Number of innermost iterations that [`Program::lanes`] evaluates per call.
 pub(super) const LANES: usize = 64;
 
-/// Affine expression `constant + sum(slot * coefficient)`. Each slot occurs once, and no coefficient is 0.
+/// Affine expression `constant + sum(slot * coefficient)`, with the pairs (slot, coefficient) in `terms`. Each slot
+/// occurs once, and no coefficient is 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Affine {
     pub(super) constant: i64,
@@ -108,7 +109,7 @@ fn narrow(value: i128) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// Expression over slots.
+/// Expression over slots, the numbered variables of a lowered plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
     Affine(Affine),
@@ -225,7 +226,7 @@ impl Program {
         }
     }
 
-    /// Value for the given slots.
+    /// Value of the program for the values `slots` of the variables; `room` is scratch memory.
     pub(super) fn at(&self, slots: &[i64], room: &mut Room) -> i64 {
         if let [Op::Affine(affine)] = self.ops.as_slice() {
             return affine.at(slots);

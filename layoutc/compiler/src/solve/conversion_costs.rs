@@ -4,8 +4,8 @@
 use super::network::{Cost, INFINITE, LARGEST};
 use crate::model::graph::{Compatibility, GraphTensor, LayoutCandidate};
 
-/// Factor that scales a cost in bytes to a [`Cost`]. A conversion costs its bytes times the factor, plus 1. So of plans
-/// with equal bytes, the one with fewer conversions is cheaper.
+/// Factor that scales a cost in bytes to a [`Cost`]. A conversion costs its bytes times the factor, plus 1 if the
+/// factor is greater than 1. So of plans with equal bytes, the one with fewer conversions is cheaper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CostScale(Cost);
 
@@ -23,7 +23,8 @@ impl CostScale {
         bytes.saturating_mul(self.0)
     }
 
-    /// Scaled cost of one layout conversion whose cost is `bytes`.
+    /// Scaled cost of one layout conversion whose cost is `bytes`: `bytes` times the factor, plus 1 if the factor is
+    /// greater than 1.
     pub(super) fn conversion(self, bytes: u64) -> Cost {
         self.of(bytes).saturating_add(Cost::from(self.0 > 1))
     }
@@ -63,16 +64,17 @@ pub(super) struct ConversionCosts {
 pub(super) type ConversionPrice<'a> = dyn Fn(usize, usize) -> Option<u64> + 'a;
 
 /// Default cost of a conversion: the number of bytes that it reads and writes, including padding. `from` and `to` are
-/// positions of candidates.
+/// positions of candidate layouts of `tensor`.
 pub fn bytes_moved(tensor: &GraphTensor, from: usize, to: usize) -> u64 {
     let bytes = |k: usize| tensor.candidates.get(k).map_or(0, |candidate| candidate.bytes);
     bytes(from).saturating_add(bytes(to))
 }
 
 impl ConversionCosts {
-    /// Costs of a tensor's conversions. A conversion to a compatible layout costs 0; any other costs `price`. No
-    /// conversion ends in a forbidden candidate. A pinned tensor, or one whose destination layout has an opaque Glow
-    /// attribute, has only conversions to compatible layouts.
+    /// Costs of a tensor's conversions. A conversion to a compatible layout costs 0. Any other conversion costs
+    /// `price`, scaled by `scale`; if `price` returns `None`, there is no such conversion. No conversion ends in a
+    /// forbidden candidate. A pinned tensor has only conversions to compatible layouts, and so has a candidate with an
+    /// opaque Glow attribute as the destination.
     pub(super) fn new(tensor: &GraphTensor, price: &ConversionPrice<'_>, scale: CostScale) -> Self {
         let count = tensor.candidates.len();
         let one = |from: usize, to: usize| {
@@ -158,7 +160,7 @@ fn set<T>(table: &mut [Vec<T>], row: usize, column: usize, value: T) {
 /// and each set of targets.
 #[derive(Debug, Clone, Copy)]
 enum SteinerBranch {
-    /// End of the tree: all targets of the subtree are reached.
+    /// End of the tree: all targets of the subtree are reached, or, at an infinite cost, some cannot be reached.
     Leaf,
     /// Conversion to the candidate at this position, where the tree continues.
     Via(usize),

@@ -10,9 +10,9 @@ use crate::model::{Convert, Manifest, TensorRef};
 pub type LayoutChange = (usize, usize, usize);
 
 /// Pair `(manifest, names)` for a benchmark of a graph's layout conversions. `manifest` has all conversions between
-/// candidate layouts of a tensor that move bytes and do not end in a forbidden layout. `names` maps each to the name of
-/// its routine, such as `measured0_to_measured1`. Tensors with equal shape, element type and layouts share routines.
-/// Constants are skipped.
+/// candidate layouts of a tensor that move bytes and do not end in a layout that is forbidden or has an opaque Glow
+/// attribute. `names` maps each conversion to the name of its routine, such as `measured0_to_measured1`. Tensors with
+/// equal shape, element type and layouts share routines. Constants are skipped.
 pub fn changes(graph: &Graph) -> (Manifest, BTreeMap<LayoutChange, String>) {
     let path = graph.place.file.to_string();
     let mut manifest = Manifest::empty(path);
@@ -42,9 +42,9 @@ fn name(position: usize) -> String {
     format!("measured{position}")
 }
 
-/// Position in `manifest` of the benchmark tensor for a tensor in one of its candidate layouts. It is added unless
-/// `known` has its position already, under the key (shape with element type, layout text). `None` if there is no such
-/// candidate.
+/// Position in `manifest` of the benchmark tensor for `tensor` in the candidate layout at position `candidate`. It is
+/// added unless `known` has its position already, under the key (shape with element type, layout text). `None` if there
+/// is no such candidate.
 fn laid_out(
     tensor: &GraphTensor,
     candidate: usize,

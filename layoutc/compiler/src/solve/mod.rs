@@ -46,7 +46,7 @@ impl Default for SolverOptions<'_> {
 }
 
 /// Diagnostic for a graph that is proven to have no plan, or whose costs overflow. `None` if the graph has a plan, if
-/// [`Graph::is_fixed`] is true, and if the small limits of the search leave the question open.
+/// [`Graph::is_fixed`] is true, or if the search, which runs with small limits, leaves the question open.
 pub(crate) fn impossible(graph: &Graph) -> Option<Box<Diagnostic>> {
     if graph.is_fixed {
         return None;

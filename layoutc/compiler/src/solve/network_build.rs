@@ -60,7 +60,8 @@ struct TensorDemand {
 /// Builds the cost function network of a graph. `prices` gives the costs of conversions in bytes.
 ///
 /// # Errors
-/// [`NetworkError::TooLarge`] if the costs overflow.
+/// [`NetworkError::TooLarge`] if the costs overflow, [`NetworkError::Empty`] if an operator has no choice, or if a
+/// tensor whose layout is open has no candidate.
 pub(super) fn build(
     graph: &Graph,
     prices: &ConversionPrices<'_>,
@@ -108,6 +109,7 @@ pub(super) fn build(
 }
 
 /// Cost scale of a graph. It is computed from upper bounds on the number of conversions and on the bytes of a plan.
+/// `prices` gives the costs of conversions in bytes.
 fn scale(graph: &Graph, prices: &ConversionPrices<'_>) -> CostScale {
     let choices = |node: &GraphNode| {
         node.choices.iter().map(|choice| choice.cost).max().map_or(0, u128::from)
@@ -195,7 +197,8 @@ fn side(
 }
 
 /// Adds the conversion costs of a tensor to the network, as a function of the layout in which the tensor is produced
-/// and of the choices of its readers. `nodes` are the variables of the nodes' choices.
+/// and of the choices of its readers. `side` has the required layouts, `producer` the layout in which the tensor is
+/// produced, and `nodes` the variables of the nodes' choices.
 fn connect(
     side: &TensorDemand,
     producer: &Producer,
@@ -252,7 +255,7 @@ fn unions(fixed: usize, readers: &[(usize, Vec<usize>)]) -> Vec<usize> {
 
 impl GraphNetwork {
     /// Fixes the choices of operators to the positions in `choices`, in the order of the nodes. `None` leaves a choice
-    /// open, and so does a list that ends before the node. An error if the costs overflow.
+    /// open, and so does a list that ends before the node. [`NetworkError::TooLarge`] if the costs overflow.
     pub(super) fn fix(
         &mut self,
         graph: &Graph,
@@ -266,7 +269,8 @@ impl GraphNetwork {
         Ok(())
     }
 
-    /// Plan for an assignment, which has one value per variable of the network; `cost` and `lower_bound` are in bytes.
+    /// Plan for the assignment `values`, which has one value per variable of the network. `cost` and `lower_bound` are
+    /// those of the plan, in bytes.
     pub(super) fn plan(
         &self,
         graph: &Graph,
@@ -313,7 +317,7 @@ fn constant_root(tensor: &GraphTensor, side: &TensorDemand, mask: usize) -> usiz
     tensor.declared.or(required.map(|(_, target)| *target)).unwrap_or(0)
 }
 
-/// True if the two layouts of the tensor are compatible, so that the conversion moves no byte.
+/// True if the source and the destination of the conversion `step` are compatible layouts, so that it moves no byte.
 fn is_free(tensor: &GraphTensor, step: ConversionStep) -> bool {
     tensor.compatibility(step.from, step.to) == Compatibility::Satisfied
 }

@@ -19,7 +19,7 @@ use crate::model::{Convert, Manifest, Memory};
 /// use.
 ///
 /// # Errors
-/// One diagnostic for each graph without a plan.
+/// One diagnostic for each graph for which [`solve`] fails.
 pub fn lay_out(manifest: &Manifest) -> Result<Manifest, Vec<Diagnostic>> {
     let mut laid_out = manifest.clone();
     let mut errors = Vec::new();
@@ -108,7 +108,8 @@ impl<'a> ScheduleBuilder<'a> {
         }
     }
 
-    /// Adds the call of a node: an operator of the caller, or a transposition by layoutc as an alias or a conversion.
+    /// Adds the call of a node with the chosen alternative `choice`. It is an operator of the caller, or a
+    /// transposition by layoutc, which is an alias of the input or a conversion.
     fn node(&mut self, node: &GraphNode, choice: &OperatorChoice) {
         let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(tensor, required)| {
             let candidate = required.unwrap_or_else(|| stored(self.plan, *tensor));
@@ -200,7 +201,8 @@ impl<'a> ScheduleBuilder<'a> {
             .for_each(|buffer| buffer.aliases.push(alias.clone()));
     }
 
-    /// Adds a buffer for a tensor in a layout, with its name and role.
+    /// Adds a buffer for a tensor in a layout, both given by `place`. `name` is the name of the buffer, `use_of` its
+    /// role. No effect if there is no such candidate layout.
     fn buffer(&mut self, place: TensorCandidate, name: String, use_of: BufferRole) {
         let tensor = self.graph.tensors.get(place.0);
         let candidate = tensor.and_then(|tensor| tensor.candidates.get(place.1));
@@ -213,9 +215,9 @@ impl<'a> ScheduleBuilder<'a> {
         self.buffers.push(GraphBuffer { name, dtype, layout, bytes: *bytes, use_of, aliases });
     }
 
-    /// Adds a tensor in one of its candidate layouts to the manifest, with the name `name`, and returns its position
-    /// there. `None` if there is no such candidate. If generated code does not access the tensor, it gets
-    /// `memory none`, so that only index functions are generated.
+    /// Adds a tensor in one of its candidate layouts, both given by `place`, to the manifest, and returns its position
+    /// there. Its name is `name` after the name of the graph and `_`. `None` if there is no such candidate. If
+    /// generated code does not access the tensor, it gets `memory none`, so that only index functions are generated.
     fn tensor(&mut self, place: TensorCandidate, name: &str) -> Option<usize> {
         let laid = &self.graph.tensors.get(place.0)?.candidates.get(place.1)?.tensor;
         let memory = if self.packed.contains(&place) { laid.memory } else { Memory::None };
@@ -224,8 +226,8 @@ impl<'a> ScheduleBuilder<'a> {
         Some(self.manifest.tensors.len() - 1)
     }
 
-    /// Adds a conversion between two buffers to the manifest, and returns the call of the conversion; `axes[k]` is the
-    /// position in the destination of axis k of the source.
+    /// Adds a conversion of the buffer `from` to the buffer `to` to the manifest, and returns the call of the
+    /// conversion; `axes[k]` is the position in the destination of axis k of the source.
     fn convert(
         &mut self,
         from: &BufferBinding,
@@ -304,7 +306,9 @@ fn stored(plan: &GraphPlan, tensor: usize) -> usize {
     plan.stored.get(tensor).copied().unwrap_or(0)
 }
 
-/// Description of a node's choice: `conv, alternative 0: NHWC OHWI -> NHWC`.
+/// Description of the choice `choice` of a node, with the layouts of its inputs and outputs:
+/// `conv, alternative 0: NHWC OHWI -> NHWC`. An input that may have any layout is written `any`. The alternative is
+/// omitted if the node has a single choice, or the choice is not a declared alternative.
 fn doc(graph: &Graph, node: &GraphNode, choice: &OperatorChoice) -> String {
     let text = |tensor: &usize, candidate: Option<usize>| {
         let tensor = graph.tensors.get(*tensor);

@@ -72,7 +72,8 @@ impl Keywords {
     }
 
     /// Language or library that reserves `name`, such as "C++": `name` is a keyword, a macro or a type of it, or starts
-    /// with its prefix. `None` if no language or library does.
+    /// with its prefix. For `_X` and `__x`, which are reserved for the implementation, it is "C". `None` if no language
+    /// or library reserves the name.
     pub fn reserved(&self, name: &str) -> Option<&'static str> {
         self.owner(Marked::new(name))
     }

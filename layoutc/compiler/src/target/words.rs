@@ -105,8 +105,8 @@ pub(super) static CPP_KEYWORDS: Words = Words::new(&[
     "xor_eq",
 ]);
 
-/// Names that no parameter may have in C: macros, which would replace the parameter, and types that occur in generated
-/// signatures.
+/// Names that no parameter may have in C: macros, which would replace the parameter; types that occur in generated
+/// signatures; and `main` and the Bessel functions of POSIX, such as `y0`.
 pub(super) static C_MACROS: Words = Words::new(&[
     "I",
     "INFINITY",

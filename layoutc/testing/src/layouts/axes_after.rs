@@ -3,9 +3,10 @@
 use super::case::{Step, position};
 use super::tree::{Open, ceil_div};
 
-/// Extents of the axes after `step`, from the names and extents of the axes before the step. `open` is `Open::Some` if
-/// the extent of the first axis of the layout is symbolic. The extent of a map's index is the end of its interval plus
-/// 1, unless declared; `None` if it has no interval.
+/// Extents of the axes after `step`, from the names and extents of the axes before the step, outermost first. `open` is
+/// `Open::Some` if the extent of the first axis of the layout is symbolic. The extent of an item of a map is the
+/// declared one, else the end of the interval of its index plus 1. `None` if an index has no interval, even if the
+/// extent is declared.
 pub fn extents_after(
     step: &Step,
     names: &[String],
@@ -69,8 +70,8 @@ pub fn extents_after(
     })
 }
 
-/// Index of an element after a step, from `index`, its index before the step. `names` and `extents` are those of the
-/// axes before the step.
+/// Index of an element after `step`, from `index`, its index before the step, outermost axis first. `names` and
+/// `extents` are those of the axes before the step.
 pub fn index_after(step: &Step, names: &[String], extents: &[i64], index: &[i64]) -> Vec<i64> {
     match step {
         Step::Map { items, .. } => items.iter().map(|item| item.index.value(index)).collect(),

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::tree::{Open, Tree};
 
-/// Item of a map: name, index expression and declared extent of an axis.
+/// Item of a map, which defines one axis after the map: its name, its index expression over the axes before the map,
+/// and its declared extent. The extent is `None` if it follows from the interval of the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapItem {
     pub name: String,
@@ -12,11 +13,11 @@ pub struct MapItem {
     pub extent: Option<i64>,
 }
 
-/// Step of a layout, with the meaning of the manifest's step of that name.
+/// Step of a layout, with the meaning of the step of the same name in manifests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Map with its items, the positions of the items that a separator follows, and true if its text has all
-    /// parentheses.
+    /// Map. `separators` has the positions of the items that an axis separator follows. `all_parentheses` is true if
+    /// the text of the map has a pair of parentheses around every operation, instead of only the necessary ones.
     Map {
         items: Vec<MapItem>,
         separators: Vec<usize>,
@@ -32,7 +33,9 @@ pub enum Step {
         axes: Vec<String>,
         into: String,
     },
-    /// Tiles of the last axes; an entry `None` is written `*` and merges its axis with the next.
+    /// Tiles of the last axes, one entry per axis; an entry `None` is written `*` and merges its axis with the next
+    /// one. More entries than axes stand for leading axes of extent 1. `names` are those of the new axes: first the
+    /// grid of tiles, then the axes within a tile.
     Tile {
         entries: Vec<Option<i64>>,
         names: Vec<String>,
@@ -54,18 +57,19 @@ pub enum Step {
     Separators(Vec<String>),
 }
 
-/// Random layout to be tested, with its axes and steps; a symbolic extent has one of its values.
+/// Random layout to be tested: the pairs `axes` of name and extent of the logical axes, outermost first, the size of an
+/// element in bits, and the steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
     pub axes: Vec<(String, i64)>,
-    /// Declared facts of the symbol `batch` if it is the extent of the first axis, whose extent in `axes` is then
-    /// one of its values.
+    /// Declared facts of the symbol `batch`, if it is the extent of the first axis. The extent in `axes` is then one
+    /// value of the symbol. `None` for a layout without symbols.
     pub symbol: Option<Facts>,
     pub element_bits: i64,
     pub steps: Vec<Step>,
 }
 
-/// Declared facts about the values of a symbol: inclusive range, and a divisor of every value.
+/// Declared facts about the values of a symbol: each is in `min..=max` and a multiple of `multiple`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
     pub min: i64,
@@ -79,7 +83,7 @@ impl Case {
         if self.symbol.is_some() { Open::Some } else { Open::None }
     }
 
-    /// One line per step of the layout, in the syntax of manifests.
+    /// Text of the layout in the syntax of manifests, one line per step.
     pub fn lines(&self) -> Vec<String> {
         let mut names: Vec<String> = self.axes.iter().map(|(name, _)| name.clone()).collect();
         let mut lines = Vec::new();
@@ -90,7 +94,7 @@ impl Case {
         lines
     }
 
-    /// Text of the layout on one line, for messages.
+    /// Text of the layout on one line, for messages: the axes, the size of elements, the symbol, and the steps.
     pub fn describe(&self) -> String {
         let axes: Vec<String> =
             self.axes.iter().map(|(name, extent)| format!("{name} {extent}")).collect();
@@ -103,7 +107,8 @@ impl Case {
         )
     }
 
-    /// Copy of the layout in which the extent of the first axis is `batch`, another value of the symbol.
+    /// Copy of the layout in which the extent of the first axis is `batch`, which stands for another value of the
+    /// symbol.
     #[must_use]
     pub fn at(&self, batch: i64) -> Self {
         let mut case = self.clone();
@@ -138,7 +143,8 @@ impl Step {
         }
     }
 
-    /// Text of a map as in a manifest, without quotes; empty for other steps. `names` are the axes before the step.
+    /// Text of the step as the argument of `map` in a manifest, without quotes; empty if the step is no map. `names`
+    /// are those of the axes before the step.
     pub fn map_text(&self, names: &[String]) -> String {
         let Self::Map { items, separators, all_parentheses } = self else { return String::new() };
         let mut text = format!("({}) -> (", names.join(", "));

@@ -18,19 +18,20 @@ const MOST_SLOTS: i64 = 20_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "one switch for each kind")]
 pub struct Kinds {
-    /// True if indices may contain the operators `&` and `^`.
+    /// True if indices may contain the bit operators `&` and `^`.
     pub bits: bool,
     /// True if indices may contain expressions such as `(a + b) % 8` and `a * 5 % 8`, whose injectivity does not
     /// follow from digits.
     pub skews: bool,
     /// True if axes may have extent 0.
     pub empty: bool,
-    /// True if the extent of the first axis is the symbol `batch`.
+    /// True if the extent of the first axis is the symbol `batch`. The layout then has at least one axis.
     pub symbol: bool,
     pub element_bits: i64,
 }
 
-/// Random layout without intended faults. It may still be invalid by chance, which [`super::truth()`] decides.
+/// Random layout with the features that `kinds` permits, without intended faults. It may still be invalid by chance,
+/// which [`super::truth()`] decides.
 pub fn valid(random: &mut Random, kinds: Kinds) -> Case {
     loop {
         if let Some(case) = attempt(random, kinds) {
@@ -39,8 +40,9 @@ pub fn valid(random: &mut Random, kinds: Kinds) -> Case {
     }
 }
 
-/// Random layout of the axes `axes` (name, extent) without intended faults. With `symbol`, the first axis has a
-/// symbolic extent, and its extent in `axes` is one value of that symbol.
+/// Random layout of the axes `axes`, pairs of name and extent, with the features that `kinds` permits, without intended
+/// faults. `symbol` has the declared facts of the symbolic extent of the first axis, whose extent in `axes` is one
+/// value of the symbol; `None` if all extents are constants.
 pub fn valid_of(
     random: &mut Random,
     kinds: Kinds,
@@ -118,7 +120,8 @@ fn with_steps(random: &mut Random, kinds: Kinds, mut case: Case) -> Option<Case>
     Some(case)
 }
 
-/// Names and extents of the axes after all steps of a layout; `None` if the language defines no extent for an axis.
+/// Names and extents of the axes after all steps of `case`, outermost first; `None` if the language defines no extent
+/// for an axis, because the index of a map has no interval.
 pub fn current(case: &Case) -> Option<(Vec<String>, Vec<i64>)> {
     let (mut names, mut extents): (Vec<String>, Vec<i64>) = case.axes.iter().cloned().unzip();
     for step in &case.steps {

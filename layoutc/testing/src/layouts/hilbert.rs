@@ -1,7 +1,7 @@
 //! Hilbert curve through the cells of a box.
 
-/// Position of a cell on the Hilbert curve through a box of `rows` by `columns` cells, by a walk along the
-/// whole curve.
+/// Position of `cell`, a pair of row and column, on the Hilbert curve through a box of `rows` by `columns` cells. The
+/// curve starts at the cell (0, 0) with position 0. Found by a walk along the whole curve.
 pub(super) fn place(rows: i64, columns: i64, cell: (i64, i64)) -> i64 {
     let mut path = Vec::new();
     if columns >= rows {
@@ -13,7 +13,7 @@ pub(super) fn place(rows: i64, columns: i64, cell: (i64, i64)) -> i64 {
 }
 
 /// Appends the cells of a box, whose first corner is `at`, to `path` in the order of the curve. `way` and `aside` are
-/// the directions along and across the box: row step, column step, and length in cells.
+/// the directions along and across the box, each as the triple of row step, column step, and length in cells.
 fn walk(path: &mut Vec<(i64, i64)>, at: (i64, i64), way: (i64, i64, i64), aside: (i64, i64, i64)) {
     let go = |from: (i64, i64), to: (i64, i64, i64), n: i64| (from.0 + to.0 * n, from.1 + to.1 * n);
     let turned = |to: (i64, i64, i64), n: i64| (-to.0, -to.1, n);

@@ -14,7 +14,8 @@ pub use random_edit::damage;
 
 pub use super::tree::NAMES;
 
-/// Maximum number of elements of a layout for the values of its symbols that tests use.
+/// Maximum number of elements of a layout for the values that [`Symbolic::values`] gives to its symbols. [`MOST_SLOTS`]
+/// is that of the elements and padding in its storage axes.
 const MOST_ELEMENTS: i64 = 3000;
 const MOST_SLOTS: i64 = 40_000;
 
@@ -40,7 +41,7 @@ pub enum SymbolicStep {
 }
 
 impl Tree {
-    /// Expression with each symbol `k` replaced by its value `values[k]`.
+    /// Expression in which each symbol `k` is replaced by its value `values[k]`.
     #[must_use]
     pub fn at(&self, values: &[i64]) -> Tree {
         match self {
@@ -51,7 +52,7 @@ impl Tree {
         }
     }
 
-    /// True if every divisor in the expression is free of axes, and positive for these values of the symbols.
+    /// True if every divisor in the expression is free of axes, and positive for `values`, the values of the symbols.
     fn divides(&self, values: &[i64]) -> bool {
         match self {
             Self::Int(_) | Self::Axis(_) | Self::Symbol(_) => true,
@@ -108,8 +109,9 @@ impl SymbolicStep {
         }
     }
 
-    /// Text of a map as in a manifest, without quotes; empty for other steps. `number` is the position of the step in
-    /// its layout, from which the items are named, and `names` are the axes before the step.
+    /// Text of the step as the argument of `map` in a manifest, without quotes; empty if the step is no map. `number`
+    /// is the position of the step in its layout, from which the items are named, and `names` are those of the axes
+    /// before the step.
     pub fn map_text(&self, number: usize, names: &[String]) -> String {
         let Self::Map(items) = self else { return String::new() };
         let items: Vec<String> = items
@@ -121,7 +123,7 @@ impl SymbolicStep {
     }
 
     /// Text of the step in the syntax of manifests. `number` is the position of the step in its layout, and `names` are
-    /// the axes before the step.
+    /// those of the axes before the step.
     fn text(&self, number: usize, names: &[String]) -> String {
         let plain = |tree: &Tree| tree.text(&[], false);
         let all = |trees: &[Tree]| {
@@ -154,8 +156,8 @@ impl SymbolicStep {
 }
 
 impl Symbolic {
-    /// Layout with each symbol `k` replaced by its value `values[k]`. `symbol` of the result has the facts of the first
-    /// symbol, so that the layout counts as open.
+    /// Layout in which each symbol `k` is replaced by its value `values[k]`. The field `symbol` of the result has the
+    /// facts of the first symbol, so that the extent of the first axis counts as symbolic.
     pub fn at(&self, values: &[i64]) -> Case {
         let axes = self.axes.iter().map(|(name, extent)| (name.clone(), extent.number(values)));
         let steps = self.steps.iter().enumerate().map(|(k, step)| step.at(k, values));
@@ -195,9 +197,10 @@ impl Symbolic {
         text + "    padding allow\n} }"
     }
 
-    /// Lists of legal values, one per symbol, for which the layout is within the limits of elements and slots: from all
-    /// lists if there are at most `most`, else from the extremes and a random sample, together about `most`. The flag
-    /// is true if the result contains every list of legal values.
+    /// Pair `(lists, is_complete)`. Each of `lists` has one legal value per symbol, for which the layout is within the
+    /// limits of elements and slots. They are taken from all such lists if there are at most `most`, else from the
+    /// extremes ([`Self::ends`]) and a random sample, together about `most`. `is_complete` is true if `lists` has every
+    /// list of legal values.
     pub fn values(&self, random: &mut Random, most: usize) -> (Vec<Vec<i64>>, bool) {
         let each: Vec<Vec<i64>> = self.symbols.iter().map(|facts| legal(*facts)).collect();
         let count = each.iter().map(Vec::len).fold(1, usize::saturating_mul);
@@ -224,7 +227,8 @@ impl Symbolic {
         (all, is_all)
     }
 
-    /// All combinations of the least and the greatest legal value of each symbol, each with one value per symbol.
+    /// All combinations of the least and the greatest legal value of each symbol. Each combination has one value per
+    /// symbol.
     pub fn ends(&self) -> Vec<Vec<i64>> {
         let each: Vec<Vec<i64>> = self.symbols.iter().map(|facts| legal(*facts)).collect();
         let end = |own: &[i64], is_last: bool| own[if is_last { own.len() - 1 } else { 0 }];
@@ -233,7 +237,7 @@ impl Symbolic {
             .collect()
     }
 
-    /// True if every divisor in the maps is free of axes, and positive for these values of the symbols.
+    /// True if every divisor in the maps is free of axes, and positive for `values`, the values of the symbols.
     fn divides(&self, values: &[i64]) -> bool {
         self.steps.iter().all(|step| match step {
             SymbolicStep::Map(items) => items.iter().all(|index| index.divides(values)),
@@ -254,7 +258,7 @@ impl Symbolic {
     }
 }
 
-/// Values that the declaration of a symbol permits, ascending.
+/// Values that the declaration `facts` of a symbol permits, ascending.
 fn legal(facts: Facts) -> Vec<i64> {
     (facts.min..=facts.max).filter(|value| value % facts.multiple == 0).collect()
 }
@@ -263,7 +267,7 @@ fn int(value: i64) -> Tree {
     Tree::Int(value)
 }
 
-/// Names of the axes, and their extents as expressions over symbols, after all steps of a layout so far. After a map,
+/// Pair of the names of the axes after all steps of `case`, and their extents as expressions over symbols. After a map,
 /// the extents are placeholders of 1.
 fn current(case: &Symbolic) -> (Vec<String>, Vec<Tree>) {
     let (mut names, mut extents): (Vec<String>, Vec<Tree>) = case.axes.iter().cloned().unzip();

@@ -18,7 +18,8 @@ pub enum Op {
     Mod,
     And,
     Xor,
-    /// Position of a cell on the Hilbert curve through a box of `rows` by `columns` cells.
+    /// Position of a cell on the Hilbert curve through a box of `rows` by `columns` cells. The operands are the row and
+    /// the column of the cell.
     Hilbert {
         rows: i64,
         columns: i64,
@@ -51,7 +52,7 @@ impl Op {
     }
 }
 
-/// Index expression over the axes of a step, which are identified by position.
+/// Index expression over the axes before a step. An axis is identified by its position, 0 for the outermost one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tree {
     Int(i64),
@@ -84,7 +85,7 @@ impl Tree {
         }
     }
 
-    /// Value of the expression for an index of the axes, one number per axis. Quotients round down, as in Python.
+    /// Value of the expression for `axes`, an index with one number per axis. Quotients round down, as in Python.
     /// Panics if the expression contains a symbol.
     pub fn value(&self, axes: &[i64]) -> i64 {
         match self {
@@ -108,9 +109,9 @@ impl Tree {
         }
     }
 
-    /// Interval (least, greatest value) of the expression as written, for axes with these extents, in which `e % k`
-    /// spans `0..k`. `None` if the language defines none: for symbols, and for bit operations on values that may be
-    /// negative.
+    /// Interval (least, greatest value) of the expression as written, for axes with the extents `extents`. Each operand
+    /// is bounded separately, and `e % k` spans `0..k`. `None` if the language defines no interval: for symbols, and
+    /// for bit operations on values that may be negative.
     pub fn interval(&self, extents: &[i64]) -> Option<(i64, i64)> {
         match self {
             Self::Int(n) => Some((*n, *n)),
@@ -160,9 +161,10 @@ impl Tree {
         }
     }
 
-    /// Interval (least, greatest value) of the expression as an index: that of [`Tree::interval`], except that terms of
-    /// a sum which share axes with a subtracted term are bounded jointly. `None` if the language defines no interval,
-    /// or if the interval depends on the range of a symbolic extent.
+    /// Interval (least, greatest value) of the expression as an index, for axes with the extents `extents`: that of
+    /// [`Tree::interval`], except that terms of a sum which share axes with a subtracted term are bounded jointly.
+    /// `open` is `Open::Some` if the first extent is symbolic. `None` if the language defines no interval, or if the
+    /// interval depends on the range of the symbolic extent.
     pub fn index_interval(&self, extents: &[i64], open: Open) -> Option<(i64, i64)> {
         let written = self.interval(extents)?;
         if !self.subtracts() {
@@ -226,7 +228,8 @@ impl Tree {
         }
     }
 
-    /// Text of the expression with these names of axes, and with minimal or with all parentheses.
+    /// Text of the expression, where `names` are the names of the axes. It has all parentheses, or only the necessary
+    /// ones.
     pub fn text(&self, names: &[String], all_parentheses: bool) -> String {
         let mut text = String::new();
         self.write(&mut text, names, all_parentheses, 0);
@@ -264,7 +267,7 @@ impl Tree {
     }
 }
 
-/// Presence of an open (symbolic) extent in a layout: `Some` if the extent of the first axis is the symbol `batch`. A
+/// Presence of a symbolic extent in a layout: `Some` if the extent of the first axis is the symbol `batch`. A
 /// [`super::Case`] contains one value of that symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Open {
@@ -272,9 +275,10 @@ pub enum Open {
     Some,
 }
 
-/// Joint interval (least, greatest value) of the terms of a sum, each with its sign 1 or -1, over the axes `axes`: the
-/// sum of their intervals if no term is subtracted or an axis is empty, else by enumeration of the axes. `None` if
-/// enumeration is needed for several terms, but an extent is open.
+/// Joint interval (least, greatest value) of `group`, terms of a sum as pairs of sign (1 or -1) and expression, over
+/// the axes at the positions `axes`. It is the sum of the intervals of the terms if no term is subtracted, if an axis
+/// is empty, or for a single term if the first extent is symbolic (`open`); else it is found by enumeration of the
+/// axes. `None` if several terms need enumeration and the first extent is symbolic, or if a term has no interval.
 fn together(
     group: &[(i64, Tree)],
     axes: &BTreeSet<usize>,

@@ -8,9 +8,10 @@ use super::case::{Case, Step, position};
 /// Fault of a layout that the oracle finds; steps and items are counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// Index of a map that is negative for some element, at step `.0`, item `.1`.
+    /// Index of a map that is negative for some element. The fields are the positions of the step and of the item.
     Negative(usize, usize),
-    /// Declared extent of a map that is too small for some element, at step `.0`, item `.1`.
+    /// Declared extent in a map that is too small for the index of some element. The fields are the positions of the
+    /// step and of the item.
     TooSmall(usize, usize),
     /// Logical indices of two elements that have the same offset in memory.
     Collision(Vec<i64>, Vec<i64>),
@@ -19,8 +20,8 @@ pub enum Fault {
     Open,
 }
 
-/// Result of the oracle for a valid layout: its storage axes (`names`, extents `storage`, strides in elements),
-/// physical shape and strides, element counts, and the location of each element.
+/// Result of the oracle for a valid layout. `names`, `storage` and `strides` are the names, the extents and the strides
+/// in elements of the storage axes, outermost first. `physical_elements` counts elements and padding in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Truth {
     pub names: Vec<String>,
@@ -30,7 +31,8 @@ pub struct Truth {
     pub strides: Vec<i64>,
     pub physical_elements: i64,
     pub logical_elements: i64,
-    /// Location of each element in row-major order: its logical, storage and physical index, and its offset.
+    /// Location of each element, in row-major order of the logical index: its logical, storage and physical index, and
+    /// its offset in elements.
     pub elements: Vec<Element>,
 }
 
@@ -55,7 +57,10 @@ pub fn points(extents: &[i64]) -> Vec<Vec<i64>> {
     all
 }
 
-/// Locations of all elements of a layout, or the first fault of the layout that is found.
+/// Locations of all elements of the layout `case`.
+///
+/// # Errors
+/// The first [`Fault`] that is found: of the steps in order, then a collision of two elements.
 pub fn truth(case: &Case) -> Result<Truth, Fault> {
     let logical: Vec<i64> = case.axes.iter().map(|(_, extent)| *extent).collect();
     let mut names: Vec<String> = case.axes.iter().map(|(name, _)| name.clone()).collect();
@@ -136,9 +141,10 @@ struct Memory {
     pitches: Vec<i64>,
 }
 
-/// Arrangement of the storage axes in memory. `separators` are the positions of axes that a separator follows. Without
-/// `strides`, the axes between two separators are row-major, and so are these groups; `aligned` (bytes by axis)
-/// enlarges strides.
+/// Arrangement of the storage axes of `case`, whose extents are `extents`, in memory. `separators` are the positions of
+/// axes that an axis separator follows; the axes between two separators are a group, which is a physical axis. Without
+/// `strides`, the axes of a group are row-major, and so are the groups. `aligned` has alignments in bytes by the
+/// position of an axis, which enlarge strides. With `strides`, in elements, there is one group.
 fn memory(
     case: &Case,
     extents: &[i64],

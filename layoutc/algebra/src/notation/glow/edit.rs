@@ -41,7 +41,7 @@ impl GlowLayout {
     /// `N[a=16][answer:42]` becomes `N[answer:42][a=32]` for 32, and `N[answer:42]` for 1.
     ///
     /// # Errors
-    /// [`GlowEditError::Align`], [`GlowEditError::Axis`].
+    /// [`GlowEditError::Align`] if `bytes` is 0, [`GlowEditError::Axis`] if there is no such axis.
     pub fn set_align(&mut self, axis: usize, bytes: u64) -> Result<(), GlowEditError> {
         if bytes == 0 {
             return Err(GlowEditError::Align);
@@ -57,7 +57,8 @@ impl GlowLayout {
     /// Sets the attribute `[name:value]` of the axis at position `axis`, replacing an attribute of the same name.
     ///
     /// # Errors
-    /// [`GlowEditError::Name`], [`GlowEditError::Value`], [`GlowEditError::Axis`].
+    /// [`GlowEditError::Name`] if `name` is empty or contains `:` or `]`, [`GlowEditError::Value`] if `value` contains
+    /// `]`, [`GlowEditError::Axis`] if there is no such axis.
     pub fn set_attribute(
         &mut self,
         axis: usize,
@@ -79,7 +80,7 @@ impl GlowLayout {
     /// Removes the attribute `name` of the axis at position `axis`. Returns true if the axis had the attribute.
     ///
     /// # Errors
-    /// [`GlowEditError::Axis`].
+    /// [`GlowEditError::Axis`] if there is no such axis.
     pub fn remove_attribute(&mut self, axis: usize, name: &str) -> Result<bool, GlowEditError> {
         let extensions = &mut self.dim_mut(axis)?.extensions;
         let before = extensions.len();

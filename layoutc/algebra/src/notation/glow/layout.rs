@@ -6,8 +6,8 @@ use core::fmt;
 
 /// Glow layout string: its axes, major to minor, with their extensions.
 ///
-/// Equality includes extensions and their order, but not blanks or an alignment of 1. (Glow drops the extensions after
-/// parsing, and treats `N[a=32]HWC` as `NHWC`.) Printing and parsing round-trip.
+/// Equality includes extensions and their order, but not blanks outside of brackets or an alignment of 1. (Glow drops
+/// the extensions after parsing, and treats `N[a=32]HWC` as `NHWC`.) Printing and parsing round-trip.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct GlowLayout {
     pub(super) dims: Vec<GlowAxis>,
@@ -87,8 +87,8 @@ impl GlowAxis {
         })
     }
 
-    /// Value of the attribute `name` of the axis; `None` if there is none. Names match as a whole: `[ns:alpha=3]`
-    /// is not an attribute `a`.
+    /// Value of the attribute `name` of the axis; `None` if there is none. The whole name is compared: `[ns:alpha=3]`
+    /// is the attribute `ns` with the value `alpha=3`, and not an attribute `a`.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes().find(|(own, _)| *own == name).map(|(_, value)| value)
     }

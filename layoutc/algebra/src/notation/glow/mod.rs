@@ -2,9 +2,9 @@
 //!
 //! A string has one letter per axis, major to minor. `[a=32]` aligns the stride of the axis to 32 bytes, and
 //! `[name:value]` is an attribute, which is stored but not interpreted. `*` is any axis, bound by position.
-//! Glow aborts on some invalid texts and accepts others; here every fault is reported with its span. A string
+//! Glow aborts on some invalid texts and accepts others; here each of them is a fault with a byte range. A string
 //! can be edited ([`GlowLayout`]), checked against a tensor ([`check_satisfied`]), and compared with another
-//! one ([`AxisPermutation`]). The requirements of operators are not part of this module.
+//! one ([`AxisPermutation`]). The layouts that Glow's operators require are not part of this module.
 //!
 //! Source: Glow, `TensorLayout`.
 

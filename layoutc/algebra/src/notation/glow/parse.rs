@@ -33,7 +33,7 @@ pub fn parse(text: &str) -> Result<GlowLayout, NotationFault> {
     Ok(GlowLayout { dims })
 }
 
-/// Parses the axes of a layout string. Each has the byte ranges of its letter and its attributes.
+/// Parses the axes of a layout string, in order. Each axis has the byte ranges of its letter and its attributes.
 pub(super) fn read(text: &str) -> Result<Vec<SpannedAxis>, NotationFault> {
     let syntax = |span, message: String| NotationFault::syntax(span, message);
     let mut cursor = Cursor::new(text);

@@ -29,11 +29,15 @@ pub(super) enum PaddingEncoding {
     Reject,
 }
 
-/// Dense blocks of `layout`, by descending stride, with padding encoded as `tail` says. Every axis has exactly one
-/// block without a factor.
+/// Dense blocks of `layout`, by descending stride. `flat` is the layout in strided blocks, and `tail` the encoding of
+/// its padding. Every axis has exactly one block without a factor.
 ///
 /// # Errors
-/// [`Inexpressible`] if the layout does not consist of dense blocks.
+/// * [`Inexpressible::Scalar`]: the tensor has no axes.
+/// * [`Inexpressible::Merged`]: a block is part of several linearized axes.
+/// * [`Inexpressible::Symbolic`]: the number of values of a block other than the outermost one of its axis is symbolic,
+///   or a symbolic stride leaves a gap that is not known.
+/// * [`Inexpressible::Padding`]: `tail` cannot encode the padding.
 pub(super) fn blocks(
     flat: &FlatLayout,
     layout: &Layout,
@@ -124,8 +128,9 @@ pub(super) fn order(blocks: &[TagBlock]) -> Vec<usize> {
     blocks.iter().filter(|block| block.factor.is_none()).map(|block| block.axis).collect()
 }
 
-/// Upper-case letter of each logical axis, in axis order. The letters are chosen so that a text binds each to its axis
-/// if it lists the axes in the order `order` of axis positions.
+/// Upper-case letter of each logical axis, in axis order. The letters are chosen so that a text that lists the axes in
+/// the order `order` of axis positions binds each letter to its axis. [`Inexpressible::Names`] if there are no such
+/// letters.
 pub(super) fn letters(order: &[usize], layout: &Layout) -> Result<Vec<char>, Inexpressible> {
     let mut named = Vec::new();
     for axis in &layout.logical {

@@ -40,7 +40,8 @@ pub(super) fn write(
 }
 
 /// Layout from which the swizzle of `layout` is removed; the storage map and the strides are kept. `bits` is the size
-/// of an element. [`Inexpressible::Swizzle`] if this layout cannot be built or proven on `executor`.
+/// of an element. [`Inexpressible::Separators`] for several physical axes, [`Inexpressible::Swizzle`] if the layout
+/// without the swizzle cannot be built or proven on `executor`.
 fn before_swizzle(
     layout: &Layout,
     bits: u32,
@@ -117,8 +118,9 @@ fn swizzle_of(images: &[Vec<i128>]) -> Option<Swizzle> {
     None
 }
 
-/// Text `shape:stride` of a layout that consists of strided blocks, with one mode per logical axis:
-/// `((16,4),8):((1,128),16)`.
+/// Text `shape:stride` of `layout`, whose strided blocks are `flat`, with one mode per logical axis:
+/// `((16,4),8):((1,128),16)`. [`Inexpressible::Symbolic`] for a symbolic extent, count or stride,
+/// [`Inexpressible::Merged`] if a block is part of several linearized axes.
 fn modes(flat: &FlatLayout, layout: &Layout) -> Result<String, Inexpressible> {
     let (mut shapes, mut strides) = (Vec::new(), Vec::new());
     for (position, axis) in layout.logical.iter().enumerate() {

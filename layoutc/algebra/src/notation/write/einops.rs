@@ -10,8 +10,8 @@ use super::{Inexpressible, NotationText};
 use crate::expr::{BinOp, Expr};
 use crate::layout::Layout;
 
-/// Layout as an einops pattern, with the factors of its blocks as sizes. Every block must divide its axis,
-/// because einops has no padding; otherwise [`Inexpressible::Padding`].
+/// Text of `layout`, whose strided blocks are `flat`, as an einops pattern, with the factors of its blocks as sizes.
+/// Every block must divide its axis, because einops has no padding; otherwise [`Inexpressible::Padding`].
 pub(super) fn write(flat: &FlatLayout, layout: &Layout) -> Result<NotationText, Inexpressible> {
     let blocks = blocks(flat, layout, PaddingEncoding::Reject)?;
     let mut names: Vec<String> = Vec::new();

@@ -54,7 +54,7 @@ impl StridedBlock {
     }
 }
 
-/// Number of blocks of `div` values that cover `whole` values: `ceil(whole / div)`.
+/// Number of blocks of `div` values that cover `whole` values: `ceil(whole / div)`, simplified by `facts`.
 fn blocks(whole: &Expr, div: i128, facts: &Facts) -> Result<Expr, ExprError> {
     let up = Expr::binary(BinOp::Add, whole, &Expr::constant(div - 1))?;
     facts.simplify(&Expr::binary(BinOp::FloorDiv, &up, &Expr::constant(div))?)
@@ -74,7 +74,12 @@ impl FlatLayout {
     /// Decomposes a layout into strided blocks.
     ///
     /// # Errors
-    /// [`Inexpressible`] if the offset of the layout is not a sum of digits in one flat buffer.
+    /// * [`Inexpressible::Separators`]: the layout has several physical axes.
+    /// * [`Inexpressible::Empty`]: an extent is 0.
+    /// * [`Inexpressible::Swizzle`], [`Inexpressible::NoDigits`]: the offset is not a sum of digits.
+    /// * [`Inexpressible::Reversed`]: a stride is negative.
+    /// * [`Inexpressible::Offset`]: the offset of the first element is not 0, or a constant is added to an index.
+    /// * [`Inexpressible::Expr`]: an expression becomes too large.
     pub(super) fn of(layout: &Layout) -> Result<Self, Inexpressible> {
         let ranks = layout.physical_map.len();
         if ranks != 1 {
@@ -100,8 +105,9 @@ impl FlatLayout {
         Ok(flat)
     }
 
-    /// Block of each of the `rank` logical axes, in axis order, if each axis is stored as one block. An entry is `None`
-    /// for an axis without a block, which has extent 1.
+    /// Block of each of the `rank` logical axes, in axis order. An entry is `None` for an axis without a block, which
+    /// has extent 1. [`Inexpressible::Merged`] if a block is part of several linearized axes, [`Inexpressible::Blocks`]
+    /// if an axis has several blocks.
     pub(super) fn whole(&self, rank: usize) -> Result<Vec<Option<&StridedBlock>>, Inexpressible> {
         let mut whole = alloc::vec![None; rank];
         for piece in &self.pieces {
@@ -114,9 +120,9 @@ impl FlatLayout {
         Ok(whole)
     }
 
-    /// Sorts the blocks by ascending stride. For symbolic strides, the first block is the one with the provably least
-    /// stride. Each next block is the one whose stride equals `stride * count` of the previous one, otherwise the one
-    /// with the provably least stride.
+    /// Sorts the blocks by ascending stride. With a symbolic stride, each next block is the one whose stride provably
+    /// equals `stride * count` of the previous block, or 1 for the first block. If there is none, it is the one with
+    /// the provably least stride, else the first of those that remain.
     fn sort(&mut self) -> Result<(), ExprError> {
         if self.pieces.iter().all(|piece| piece.stride.as_const().is_some()) {
             self.pieces.sort_by_key(|piece| piece.stride.as_const());
@@ -228,8 +234,9 @@ fn has_bits(expr: &Expr) -> bool {
     }
 }
 
-/// Pair `(strides, first)`. `strides` has the stride of each digit in the flat buffer, in elements; `None` for a digit
-/// that does not affect the offset. `first` is the offset of the first element.
+/// Pair `(strides, first)` for `layout`, whose digit form is `digits`. `strides` has the stride of each digit in the
+/// flat buffer, in elements; `None` for a digit that does not affect the offset. `first` is the offset of the first
+/// element.
 fn strides(
     layout: &Layout,
     digits: &Digits,

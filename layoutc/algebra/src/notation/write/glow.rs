@@ -15,7 +15,8 @@ use crate::notation::glow::MAX_DIMS;
 /// Largest exponent of the powers of two, in bytes, that are tried as alignments.
 const MAX_POWER: u32 = 24;
 
-/// Layout as a Glow string, such as `N[a=32]HWC`. `bits` is the size of an element.
+/// Text of `layout`, whose strided blocks are `flat`, as a Glow string such as `N[a=32]HWC`. `bits` is the size of an
+/// element.
 pub(super) fn write(
     flat: &FlatLayout,
     layout: &Layout,

@@ -43,8 +43,8 @@ pub struct NotationText {
     pub text: String,
     /// Named sizes that accompany an einops pattern, such as `("c16", 16)`; empty for other notations.
     pub sizes: Vec<(String, i128)>,
-    /// True if the text also implies the size of the buffer. False if the buffer of the text may end before padding
-    /// after the last element.
+    /// True if the text also gives the physical extents and the buffer size of the layout. False if these differ or are
+    /// not proven equal: the text may lack padding after the last element.
     pub equal_sizes: bool,
 }
 
@@ -195,8 +195,9 @@ pub fn write(
     first_equivalent(candidates, notation, layout, elements.bits, executor)
 }
 
-/// First of `candidates` that parses to the map and the buffer size of `layout`; if there is none, the first that
-/// parses to its map. [`Inexpressible::RoundTrip`] if none parses to the map. `bits` is the size of an element.
+/// First of `candidates` that parses in `notation` to the map and the buffer size of `layout`; if there is none, the
+/// first that parses to its map. [`Inexpressible::RoundTrip`] if none parses to the map. `bits` is the size of an
+/// element. The proofs run on `executor`.
 fn first_equivalent(
     candidates: Vec<NotationText>,
     notation: Notation,
@@ -217,8 +218,9 @@ fn first_equivalent(
     found.ok_or(Inexpressible::RoundTrip)
 }
 
-/// Comparison of `layout` with the exported text `written`, parsed again. True if the maps and the buffer sizes are
-/// equal, false if only the maps are equal, `None` if the maps are not proven equal. `bits` is the size of an element.
+/// Comparison of `layout` with the exported text `written`, parsed again in `notation`. True if the maps and the buffer
+/// sizes are equal, false if only the maps are equal, `None` if the maps are not proven equal. `bits` is the size of an
+/// element.
 fn round_trip(
     written: &NotationText,
     notation: Notation,

@@ -41,7 +41,9 @@ pub(super) fn numpy(
 }
 
 /// Candidate texts for a layout in mdspan's notation, in the order of trial: `layout_right`, `layout_left`,
-/// `layout_right_padded<…>` and `layout_left_padded<…>` if there is padding, and `layout_stride<…>`.
+/// `layout_right_padded<…>` and `layout_left_padded<…>` if the block with the smallest stride is padded, and
+/// `layout_stride<…>`. If strides are symbolic, `layout_stride<…>` is omitted, and the error is
+/// [`Inexpressible::Symbolic`] if the layout has gaps.
 pub(super) fn mdspan(
     flat: &FlatLayout,
     layout: &Layout,

@@ -12,7 +12,8 @@ use crate::layout::Layout;
 /// Maximum number of axes of a tensor in oneDNN.
 const MAX_RANK: usize = 12;
 
-/// Candidate texts for a layout in TVM's notation, such as `NCHW16c`.
+/// Candidate texts for `layout`, whose strided blocks are `flat`, in TVM's notation, such as `NCHW16c`: one for each
+/// encoding of padding. The error of the first encoding if both fail.
 pub(super) fn tvm(flat: &FlatLayout, layout: &Layout) -> Result<Vec<NotationText>, Inexpressible> {
     padding_candidates(|tail| letters_of(&blocks(flat, layout, tail)?, layout))
 }
@@ -46,7 +47,9 @@ fn letters_of(blocks: &[TagBlock], layout: &Layout) -> Result<String, Inexpressi
     Ok(text)
 }
 
-/// Candidate texts for a layout in oneDNN's notation, such as `aBcd16b`.
+/// Candidate texts for `layout`, whose strided blocks are `flat`, in oneDNN's notation, such as `aBcd16b`: one for each
+/// encoding of padding. [`Inexpressible::Rank`] for more than [`MAX_RANK`] axes; the error of the first encoding if
+/// both fail.
 pub(super) fn onednn(
     flat: &FlatLayout,
     layout: &Layout,

@@ -8,8 +8,8 @@ use super::flat::{FlatLayout, StrideGap, StridedBlock};
 
 /// Maximum number of tiles in a tiling; a layout that needs more is not expressible.
 pub(super) const MAX_TILES: usize = 3;
-/// Maximum number of tilings that are tried for each number of tiles, over all orders of the dimensions. After these,
-/// the search for that number of tiles ends without a result.
+/// Maximum number of tilings that are tried for each buffer size and number of tiles, over all orders of the
+/// dimensions. After these, the search for that number of tiles ends without a result.
 pub(super) const MAX_TRIES: u32 = 4000;
 
 /// Logical axes that are linearized and tiled as one dimension; a group may be a single axis. Groups are ordered
@@ -45,7 +45,7 @@ struct TilingState {
 /// Finds `count` tiles that produce the layout `flat`. `groups` are the dimensions of memory, major to minor. `slots`
 /// is the size of the buffer in elements, `None` if symbolic. Each tile lists its extents along the trailing
 /// dimensions, major to minor. `tries` is the number of tilings that may still be tried, at first [`MAX_TRIES`]; each
-/// tiling decreases it by 1. `None` if no tiles are found.
+/// tiling decreases it by 1. `None` if no tiles are found, or no tries are left.
 pub(super) fn tiles(
     flat: &FlatLayout,
     groups: &[AxisGroup],

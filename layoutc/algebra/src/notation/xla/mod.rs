@@ -160,8 +160,8 @@ fn each_once(rank: usize) -> String {
     }
 }
 
-/// Positions in `axes` of the dimensions of the layout, major to minor: `{0,1}` gives `[1, 0]`. The order is row-major
-/// if the text has none; a fault if the order of the text is not a permutation.
+/// Positions in `axes` of the dimensions in the order of the layout `shape`, major to minor: `{0,1}` gives `[1, 0]`.
+/// The order is row-major if the text has none; a fault if the order of the text is not a permutation.
 fn major_to_minor(shape: &XlaShape, axes: &[Axis]) -> Result<Vec<usize>, NotationFault> {
     let rank = axes.len();
     let Some(order) = &shape.order else { return Ok((0..rank).collect()) };
@@ -192,8 +192,9 @@ fn elements(axes: &[Axis]) -> Option<i128> {
     axes.iter().try_fold(1_i128, |n, axis| n.checked_mul(axis.extent.as_const()?))
 }
 
-/// Number of elements that XLA's own `ArraySize` counts for `axes`. It pads to the first tile alone, and counts 0 if
-/// that tile contains `*`. `None` if there is no tile, an extent is symbolic, or the number overflows.
+/// Number of elements that XLA's own `ArraySize` counts for `axes`, which are major to minor. It pads to the first tile
+/// alone, and counts 0 if that tile contains `*`. `None` if there is no tile, an extent is symbolic, or the number
+/// overflows.
 fn first_tile_elements(axes: &[Axis], tile: Option<&XlaTile>) -> Option<i128> {
     let (extents, _) = tile?;
     let mut count = 1_i128;

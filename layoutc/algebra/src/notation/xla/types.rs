@@ -8,7 +8,7 @@ use super::XlaShape;
 use crate::notation::{NotationFault, Remark};
 
 /// Element type of XLA: its name, its number of bits, and two manifest types that store it. `packed` is the type under
-/// `E(bits)`, `whole` the type otherwise: `i4` and `i8` for `s4`.
+/// `E(n)`, where `n` is the width of `packed` in bits; `whole` is the type otherwise: `i4` and `i8` for `s4`.
 pub(super) struct XlaType {
     name: &'static str,
     bits: u32,

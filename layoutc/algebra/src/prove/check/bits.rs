@@ -35,8 +35,8 @@ fn all_ones(bits: u32) -> Result<i128, ExprError> {
 
 impl CheckerContext<'_> {
     /// Value of `a & b` or `a ^ b` as a sum. It is computed if the operands are equal sums, are constants, or decompose
-    /// into runs of bits. For other non-negative operands, an XOR becomes a new digit if the layout has symbols. In all
-    /// remaining cases [`ExprError::Unbound`].
+    /// into runs of bits, or if one operand is 0 or, for `&`, a mask `2^n - 1`. For other non-negative operands, an XOR
+    /// becomes a new digit if the layout has symbols. In all remaining cases [`ExprError::Unbound`].
     pub(super) fn bitwise(&self, op: BinOp, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
         if let (Some(x), Some(y)) = (a.as_constant(), b.as_constant()) {
             return Ok(Sum::constant(crate::expr::apply(op, x, y)?));
@@ -167,8 +167,9 @@ impl CheckerContext<'_> {
     }
 
     /// Decomposition of a sum of digits and a constant into disjoint runs of bits. `8*d + 3` with `d < 4` has two bits
-    /// of `d` from bit 3, and ones at bits 0 and 1. [`ExprError::Unbound`] in four cases: runs would overlap, a term is
-    /// not a multiple of one digit, the range of a digit has symbols, or the value may be negative.
+    /// of `d` from bit 3, and ones at bits 0 and 1. [`ExprError::Unbound`] in five cases: runs would overlap, a term is
+    /// not a multiple of one digit, the range of a digit is 0 alone or has symbols, the value may be negative, or it
+    /// may have more than [`WIDTH`] bits.
     fn runs(&self, sum: &Sum) -> Result<BitRuns, ExprError> {
         let mut runs = BitRuns::new();
         let mut constant = 0_i128;

@@ -1,11 +1,12 @@
 //! Independent checker of layouts. [`check()`] derives the claims of a layout again from its [`Certificate`], without
 //! trusting the provers or the simplifier.
 //!
-//! The checker shares only the expression type and its evaluation with the provers. A digit proof supplies chains of
-//! digits as a hint. The checker verifies that the chains cover every index of every axis. It evaluates the map
-//! composed from the steps, the emitted map and the emitted inverse on the digits (see `sums`), and accepts if the
-//! two maps agree and the inverse of the map returns the index: a map with a left inverse is injective. An
-//! enumeration is repeated by separate code in another order (see `points`).
+//! The checker shares with the provers only the expression type and its evaluation, the partition of axes into
+//! components, and small helpers. A digit proof supplies chains of digits as a hint. The checker verifies that the
+//! chains cover every index of every axis. It evaluates the map composed from the steps, the emitted map and the
+//! emitted inverse on the digits (see `sums`), and accepts if the two maps agree and the inverse of the map returns the
+//! index: a map with a left inverse is injective. An enumeration is repeated by separate code in another order (see
+//! `points`).
 
 use alloc::vec::Vec;
 
@@ -50,7 +51,7 @@ pub struct Certificate<'a> {
     pub composed_targets: &'a [Expr],
     /// Number of values of each target, over symbols: target `k` is claimed to be in `0..slots[k]`.
     pub slots: &'a [Expr],
-    /// Chains and digits of a digit proof; `None` if the layout was proven by enumeration.
+    /// Chains and digits of a digit proof; `None` if the layout was proven by enumeration or has no elements.
     pub digits: Option<&'a Digits>,
     /// Kind of the indices in `composed_targets`: the storage indices, or the offset.
     pub targets: ClaimTargets,
@@ -61,34 +62,41 @@ pub struct Certificate<'a> {
 pub enum ClaimTargets {
     /// The targets are the storage indices, each with the extent of its storage axis.
     Storage,
-    /// The only target is the offset, for layouts with explicit strides.
+    /// The only target is the offset, for layouts with explicit strides. Symbolic strides that are proven to nest have
+    /// the targets [`ClaimTargets::Storage`] instead.
     Offset,
 }
 
 /// Reason why the checker rejects a certificate.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CertificateError {
-    /// The chains of digits do not cover every index along this logical axis exactly once.
+    /// The chains of digits do not cover every index along this logical axis exactly once. For a wrong chain of fused
+    /// axes, it is the outermost of them. 0 also stands for a chain that does not cover the digit that it subdivides.
     #[error("the digits do not cover axis {0}")]
     Chains(usize),
     /// The emitted index of the physical axis at this position differs from the index composed from the steps. The
     /// number of physical axes stands for the emitted offset.
     ///
-    /// For a proof by enumeration, the position is that of the first target of a component in
-    /// [`Certificate::composed_targets`]; any target of the component may differ.
+    /// For a proof by enumeration, the position is that of a physical axis whose emitted index is not the sum of its
+    /// storage indices times their strides, or that of the first target of a component in
+    /// [`Certificate::composed_targets`]; any target of the component may differ from the emitted one.
     #[error("the map of physical axis {0} is not the composition of the steps")]
     Map(usize),
-    /// The emitted inverse for this logical axis, applied to the emitted map, does not return the logical index.
+    /// The emitted inverse for this logical axis, applied to the emitted map, does not return the logical index. For a
+    /// swizzled layout, the inverse does not undo the swizzle; 0 also stands for a swizzle that is not its own inverse.
     #[error("the inverse of axis {0} does not return its index")]
     Inverse(usize),
     /// The target at this position in [`Certificate::composed_targets`] is negative, or not below its number of slots.
+    /// 0 also stands for a swizzle that moves an index out of the extent of its physical axis.
     ///
     /// For a proof by enumeration, the position is that of the first target of a component; any target of the component
     /// may be the wrong one.
     #[error("storage axis {0} exceeds its extent")]
     Bounds(usize),
-    /// The comparison at this position in the predicate `valid` of the layout is false on an element. The position
-    /// `usize::MAX` means that the predicate as a whole is true on a padding slot, or false on a slot with an element.
+    /// The comparison at this position in the predicate `valid` of the layout is not proven true on every element. The
+    /// position `usize::MAX` means that the predicate as a whole is true on a padding slot, or false on a slot with an
+    /// element. For a swizzled layout, the comparison is not the one before swizzling with the swizzle applied; the
+    /// position is the number of comparisons before swizzling if the numbers of comparisons differ.
     #[error("comparison {0} of the predicate does not hold on every element")]
     Predicate(usize),
     /// The verdict of the layout contradicts its number of elements or its number of slots, or its number of elements
@@ -111,12 +119,14 @@ pub enum CertificateError {
     /// The claims are neither verified for all values of the symbols nor refuted by the sampled values.
     #[error("neither verified for all values of the symbols nor refuted")]
     Undecided,
-    /// The certificate or the layout lacks a part that the check needs, such as the digits or the inverse.
+    /// The certificate or the layout lacks a part that the check needs, such as the digits or the inverse, or a number
+    /// of an enumerated layout is not a constant of 64 bits.
     #[error("the certificate is incomplete")]
     Missing,
 }
 
-/// Verifies a layout against its certificate: its map, inverse, predicate, verdict and alignment.
+/// Verifies a layout against its certificate: its map, inverse, predicate, verdict and alignment. `executor` runs and
+/// caches enumerations.
 ///
 /// # Errors
 /// [`CertificateError`] for the first claim that is refuted or cannot be verified.
@@ -147,7 +157,7 @@ pub fn check(
 }
 
 /// Decides by evaluation the claims that the digit check rejected with `error`. In a layout without symbols, all
-/// elements are checked, or, above the limit of [`points::check_elements`], the result is `error`. In a layout with
+/// elements are checked; if [`points::check_elements`] skips the layout, the result is `error`. In a layout with
 /// symbols, elements are checked for sample values of the symbols: this can refute a claim, but not prove it, so that
 /// otherwise the result is `Undecided`.
 fn check_undecided(
@@ -194,7 +204,8 @@ fn empty(layout: &Layout) -> bool {
     layout.logical.iter().any(|axis| axis.extent.as_const() == Some(0))
 }
 
-/// Symbols of the layout, with minima raised to values for which no extent of a logical axis is 0.
+/// Symbols of the layout, with their minima raised by [`raise`] to the values that follow from extents of at least 1 on
+/// all logical axes.
 fn nonempty_symbols(layout: &Layout) -> Vec<Symbol> {
     let mut symbols = layout.symbols.clone();
     for axis in &layout.logical {

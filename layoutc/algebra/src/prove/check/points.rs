@@ -1,6 +1,6 @@
 //! Checks by evaluation at every point (index tuple): of a proof by enumeration ([`check`]), of the elements of a small
 //! layout ([`check_elements`]), and of single expressions. The first axis varies fastest, unlike in the enumeration of
-//! the prover, and no evaluation code is shared with the prover.
+//! the prover, and points are evaluated by separate code.
 
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -24,9 +24,9 @@ const BOUND_POINTS: i128 = 1 << 22;
 /// larger layout.
 const ELEMENT_POINTS: i128 = 1 << 20;
 
-/// Enumerates the points of every component. [`CertificateError`] unless four claims hold: the composed targets are
-/// distinct, they are within their slots, the emitted targets equal them, and the layout states the right number of
-/// elements.
+/// Checks a proof by enumeration, component by component. [`CertificateError`] unless five claims hold: the emitted
+/// physical indices are sums of storage indices times strides, the composed targets are distinct, they are within their
+/// slots, the emitted targets equal them, and the layout states the right number of elements.
 pub(super) fn check(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -94,8 +94,9 @@ fn is_lone_axis(
 }
 
 /// Checks every element of a small layout, with `Var::Symbol(k)` replaced by `symbols[k]`: the emitted map equals the
-/// composed one, every target is within its slots, the inverse returns the index, and the predicate holds. Returns
-/// false without a check if the layout has more than `ELEMENT_POINTS` elements or no inverse.
+/// composed one, every target is within its slots, the inverse returns the index, and the predicate holds. True if all
+/// hold, [`CertificateError`] for the first that fails. False without a check if the layout has more than
+/// `ELEMENT_POINTS` elements or no inverse.
 pub(super) fn check_elements(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -275,7 +276,8 @@ fn check_physical(layout: &Layout) -> Result<(), CertificateError> {
 }
 
 /// True if `target` is in `0..slots` at every index tuple of the axes that it reads, by enumeration. False also if
-/// there are more than `BOUND_POINTS` index tuples or an extent is symbolic.
+/// there are more than `BOUND_POINTS` index tuples, or if `target`, `slots` or the extent of one of these axes contains
+/// a symbol.
 pub(super) fn stays_inside(
     target: &Expr,
     slots: &Sum,

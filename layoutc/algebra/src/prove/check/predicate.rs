@@ -273,7 +273,7 @@ mod tests {
         builder.finish(64, &SequentialExecutor).unwrap()
     }
 
-    /// Omits each comparison of a predicate in turn.
+    /// Omits each comparison of a predicate, one at a time: the check refuses the predicate of the other comparisons.
     #[test]
     fn predicates_that_accept_padding_are_refused() {
         for (shape, map) in [

@@ -176,8 +176,8 @@ fn emit(expr: &Expr, vars: &[Var], code: &mut Vec<StackOp>) -> Result<(), ExprEr
     Ok(())
 }
 
-/// Comparisons of a predicate, each as the program of its left side, its operator and the program of its
-/// right side.
+/// Comparisons of a predicate, each as the program of its left operand, its operator, and the program of its right
+/// operand.
 #[derive(Debug)]
 pub(super) struct PredicateProgram(Vec<(StackProgram, CompareOp, StackProgram)>);
 

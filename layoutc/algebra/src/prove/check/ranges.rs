@@ -69,7 +69,7 @@ impl CheckerContext<'_> {
         Ok(groups)
     }
 
-    /// Greatest value of a factor that contains digits, as a sum over symbols.
+    /// Inclusive upper bound of a factor that contains digits, as a sum over symbols.
     fn high(&self, factor: &Factor) -> Result<Sum, ExprError> {
         let (x, divisor) = match factor {
             Factor::Digit(digit) => return self.greatest(*digit),
@@ -193,8 +193,8 @@ impl CheckerContext<'_> {
     }
 
     /// Pairs `(sum, greatest)` of a sum of digits and its greatest value: for the index of each axis, for the index of
-    /// each group of fused axes, and for each subdivided digit. The ranges of the single digits may allow a greater
-    /// value. Empty while the ranges are being computed.
+    /// each group of fused axes, and for each digit with a definition, where `sum` is the definition. The ranges of the
+    /// single digits may allow a greater value. Empty while the ranges are being computed.
     pub(super) fn known_ranges(&self) -> Result<KnownRanges, ExprError> {
         let changes = self.changes.get();
         if let Some((known, bounded)) = &*self.bounds.borrow()

@@ -11,7 +11,8 @@ use crate::expr::ExprError;
 impl CheckerContext<'_> {
     /// Floor quotient and remainder `(quotient + rest // b, rest % b)`, for a `rest // b` that is not known to be
     /// constant. A nested quotient in `rest`, or a common factor of `rest` and `b`, simplifies `rest // b`; otherwise
-    /// it becomes a `Factor::Ratio`. [`ExprError::Unbound`] unless `rest + 2*b` is proven non-negative.
+    /// it becomes a `Factor::Ratio`. [`ExprError::Unbound`] if neither simplifies it, and none of `rest`, `rest + b`
+    /// and `rest + 2*b` is proven non-negative.
     pub(super) fn ratio(
         &self,
         quotient: &Sum,

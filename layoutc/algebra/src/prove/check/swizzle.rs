@@ -20,6 +20,8 @@ const POINTS: i128 = 1 << 16;
 
 /// Checks that the layout `after` is the layout `before` with its last physical index swizzled: the physical indices,
 /// the offset, the inverse and the predicate of `after` follow from those of `before` by the swizzle `after.swizzle`.
+/// [`CertificateError`] for the first of them that does not, or if the swizzle does not permute the last physical index
+/// within its extent.
 pub(crate) fn check_swizzle(before: &Layout, after: &Layout) -> Result<(), CertificateError> {
     let swizzle = after.swizzle.ok_or(CertificateError::Missing)?;
     let last = before.physical_map.len().checked_sub(1).ok_or(CertificateError::Missing)?;
@@ -63,7 +65,8 @@ fn flat(layout: &Layout) -> Result<Expr, ExprError> {
 
 /// Checks that the inverse and the predicate of `after` are those of `before` with the physical index at position
 /// `last` replaced by its swizzled value; the swizzle is its own inverse. [`CertificateError::Inverse`] or
-/// [`CertificateError::Predicate`] otherwise.
+/// [`CertificateError::Predicate`] otherwise, and [`CertificateError::Missing`] if only one of the layouts has an
+/// inverse.
 fn check_back(
     before: &Layout,
     after: &Layout,

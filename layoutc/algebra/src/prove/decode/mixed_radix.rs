@@ -211,7 +211,7 @@ impl DigitSolver<'_> {
         Ok(Some(read))
     }
 
-    /// Inclusive bounds of a sum of digits, over all values of the digits and symbols.
+    /// Inclusive bounds `(low, high)` of a sum of digits, over all values of the digits and symbols.
     pub(super) fn span(&self, form: &LinearForm) -> Result<(i128, i128), ExprError> {
         let (mut low, mut high) = (form.constant, form.constant);
         for part in self.parts(form)? {

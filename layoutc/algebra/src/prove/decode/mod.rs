@@ -41,8 +41,9 @@ pub struct UndeterminedDigit {
 /// Reasons why the targets do not determine the logical indices, and candidates for a collision of two elements.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DecodeFailure {
-    /// Digits that no target contains. Empty if the targets contain all digits; the indices are then undetermined
-    /// because the digits overlap in the sums in a way that no rule separates.
+    /// Digits that no target contains, except digits of fused axes. If it is empty and no axes are fused, the targets
+    /// contain all digits, and the indices are undetermined because the digits overlap in the sums in a way that no
+    /// rule separates.
     pub(crate) lost: Vec<UndeterminedDigit>,
     /// Sets of bits of logical indices that no XOR determines: flipping all bits of one set leaves the values of all
     /// XORs unchanged. A bit is a pair `(axis, weight)`: the position of the logical axis, and the weight of the bit in
@@ -54,7 +55,8 @@ pub(crate) struct DecodeFailure {
 }
 
 /// Logical indices as expressions over the targets. `digits` are the digits of one component, `extents` the extents of
-/// all logical axes. The inner `Err` has the reasons why the targets do not determine the indices.
+/// all logical axes, and `facts` the ranges of the symbols. The inner `Err` has the reasons why the targets do not
+/// determine the indices.
 pub(crate) fn decode(
     digits: &Digits,
     extents: &[Expr],

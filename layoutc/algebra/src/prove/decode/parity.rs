@@ -16,7 +16,8 @@ struct ParityEquation {
 }
 
 impl ParityEquation {
-    /// XOR of two equations, side by side: of each side, the digits that occur in only one of the two equations.
+    /// XOR of two equations: `unknown` and `values` of the result each contain the digits that occur in exactly one of
+    /// the two equations.
     fn xor(&self, other: &ParityEquation) -> ParityEquation {
         let either = |a: &BTreeSet<usize>, b: &BTreeSet<usize>| {
             a.symmetric_difference(b).copied().collect::<BTreeSet<usize>>()
@@ -93,7 +94,7 @@ pub(super) fn solve(
 
 /// Null space of the known XORs, one set of bits for each free unknown digit. Flipping all bits of a set leaves all
 /// known XORs unchanged. A bit is a pair `(axis, weight)`. If only `i % 2 ^ j % 2` is known, the set has the bits of
-/// weight 1 of `i` and of `j`. A set with a bit of a fused, offset or reversed axis is omitted.
+/// weight 1 of `i` and of `j`. A set is omitted if it has a digit for which [`bit_of_axis`] returns `None`.
 pub(super) fn kernel(digits: &Digits, known: &[Option<Expr>]) -> Vec<Vec<(usize, i128)>> {
     let is_known = |digit: usize| known.get(digit).is_some_and(Option::is_some);
     let rows = reduced(rows(digits, &is_known));
@@ -111,8 +112,8 @@ pub(super) fn kernel(digits: &Digits, known: &[Option<Expr>]) -> Vec<Vec<(usize,
 }
 
 /// Pair `(axis, weight)`: the position of the logical axis that contains the digit at position `digit`, and the weight
-/// of the digit in the index of that axis. `None` if the axis is fused, offset or reversed, or the digit is part of
-/// another digit.
+/// of the digit in the index of that axis. `None` if the axis is fused, offset or reversed, or the digit is derived or
+/// a part of another digit.
 fn bit_of_axis(digits: &Digits, digit: usize) -> Option<(usize, i128)> {
     let chain = digits.chains.iter().find(|chain| chain.digits.contains(&digit))?;
     let weight = digits.digits.get(digit)?.weight;

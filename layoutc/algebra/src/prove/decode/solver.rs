@@ -68,8 +68,8 @@ impl DigitSolver<'_> {
     }
 
     /// Recovers digits from sums of digits whose values are known: all digits of a sum whose weights separate them, as
-    /// in `8*a + b` with `b < 8`, or the one digit that is determined modulo the other weights, as `a` in `3*a + 8*b`
-    /// with `a < 8`. True if any digit or sum was solved.
+    /// in `8*a + b` with `b < 8`, or one digit that is determined modulo the common divisor of the other weights, as
+    /// `a` in `3*a + 8*b` with `a < 8`. True if any digit or sum was solved.
     fn read_sums(&mut self) -> Result<bool, ExprError> {
         let mut progress = false;
         for k in 0..self.sums.len() {
@@ -189,7 +189,8 @@ impl DigitSolver<'_> {
     }
 
     /// Number `m` that the digits of a chain of one axis encode, computed from the known least significant digits.
-    /// `None` if these do not determine the index within the extent of the axis, or if the chain subdivides a digit.
+    /// `None` if these do not determine the index within the extent of the axis, if all digits of the chain are known
+    /// already, or if the chain subdivides a digit or encodes fused axes.
     fn chain_from_low_digits(&self, chain: &Chain) -> Result<Option<Expr>, ExprError> {
         let digits = self.digits;
         let ([axis], None) = (chain.axes.as_slice(), chain.of_digit) else { return Ok(None) };
@@ -212,7 +213,8 @@ impl DigitSolver<'_> {
 
     /// Derives sums and digits from an unknown derived digit of which a part is known. The digit at position `number`
     /// is defined by `made`, and a chain divides it into parts. If its lowest parts are known, they are a remainder of
-    /// the sum in `made`; if its highest parts are known, they are a quotient. True if a sum or a digit became known.
+    /// the form in `made`. If its highest parts are known, they are a quotient of that form, which is used for a
+    /// [`DerivedDigit::Sum`] only. True if a sum or a digit became known.
     fn part_of_number(&mut self, number: usize, made: &DerivedDigit) -> Result<bool, ExprError> {
         let digits = self.digits;
         let (form, modulus) = match made {
@@ -288,9 +290,10 @@ impl DigitSolver<'_> {
         Ok(Some(Expr::binary(BinOp::Add, &value, &Expr::constant(rest.constant))?))
     }
 
-    /// Pair `(rest, value)` after the known digits of `form` are moved to the other side. `rest` has the terms of
-    /// `form` with unknown digits, and its constant. In `value`, all terms of known digits are added (`op` is `Add`) or
-    /// subtracted (`Sub`). A subdivided digit of which some parts are known is first replaced by its parts.
+    /// Pair `(rest, total)` after the known digits of `form` are moved to the other side of an equation. `rest` has the
+    /// terms of `form` with unknown digits, and its constant. `total` is the argument `value` plus (`op` is `Add`) or
+    /// minus (`Sub`) all terms of known digits. A subdivided digit of which some parts are known is first replaced by
+    /// its parts.
     pub(super) fn without_known(
         &self,
         form: &LinearForm,

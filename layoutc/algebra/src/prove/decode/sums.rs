@@ -7,8 +7,8 @@ use super::solver::{DigitSolver, KnownSum, weighted};
 use crate::digits::{DerivedDigit, LinearForm, modulo, sum};
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// Maximum number of sums of digits with known values in the proof of one component (a set of axes that targets or
-/// conditions connect). At this number, `multiply_out` records no further sums.
+/// Number of sums of digits with known values, in the proof of one component, from which on `multiply_out` records no
+/// further sums. Other rules may record more. A component is a set of axes that targets or conditions connect.
 const MAX_KNOWN_SUMS: usize = 64;
 
 impl DigitSolver<'_> {

@@ -58,7 +58,7 @@ struct Elimination<'a> {
 
 /// Pairs `(axis, index)`, one for each axis of a component. `axis` is the position of the logical axis. `index` is an
 /// expression over `Var::Storage(k)`, where `k` is the position of a target in the component. `None` if elimination
-/// does not find all indices, or one is wrong at a sample element.
+/// does not find all indices, if one is wrong at a sample element, or if there are no sample elements.
 pub(super) fn eliminate(
     claim: Claim<'_>,
     component: &Component,

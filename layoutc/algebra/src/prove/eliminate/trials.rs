@@ -14,7 +14,7 @@ use crate::prove::{Claim, value_of};
 /// Number of random elements per assignment of values to the symbols.
 const RANDOM: usize = 6;
 
-/// Sample element. `symbols[k]` is the value of `Var::Symbol(k)`; the other field is the logical index of the element.
+/// Sample element: `symbols[k]` is the value of `Var::Symbol(k)`, and `index` is the logical index of the element.
 struct TrialPoint {
     symbols: Vec<i128>,
     index: Vec<i128>,
@@ -61,7 +61,8 @@ impl<'a> Trials<'a> {
         self.points.is_empty()
     }
 
-    /// True if `test(a, b)` is true for the values of `a` and `b` at every sample element. False if a value overflows.
+    /// True if `test(a, b)` is true for the values of `a` and `b` at every sample element. False if a value cannot be
+    /// computed, for example because it overflows.
     pub(super) fn all(&self, a: &Poly, b: &Poly, test: &dyn Fn(i128, i128) -> bool) -> bool {
         self.points.iter().all(|point| {
             let values = (self.value(a, point), self.value(b, point));

@@ -11,7 +11,8 @@ use crate::prove::executor::Executor;
 /// must not have more than [`super::MAX_POINTS`] points, which is not checked.
 ///
 /// # Errors
-/// [`ExprError::Overflow`] when a value leaves 64 bits.
+/// [`ExprError::Overflow`] if the target or a condition cannot be evaluated at a visited point, for example because a
+/// value leaves 64 bits.
 pub(crate) fn first_nonzero(
     domain: &EnumerationDomain<'_>,
     executor: &dyn Executor,

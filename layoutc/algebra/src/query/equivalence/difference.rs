@@ -69,8 +69,8 @@ pub(super) fn decide(
 }
 
 /// Result of the comparison of all pairs like [`decide`], but only at the elements, the indices at which all
-/// expressions of `within` are non-negative. If the pairs are not proven equal on the whole shape, all elements are
-/// enumerated; `Undecided` if the shape is symbolic or has more than `scope.most` points.
+/// expressions of `within` are non-negative. If `within` is not empty and the pairs are not proven equal on the whole
+/// shape, all elements are enumerated; `Undecided` if the shape is symbolic or has more than `scope.most` points.
 pub(super) fn decide_within(
     pairs: &[(Expr, Expr)],
     within: &[Expr],

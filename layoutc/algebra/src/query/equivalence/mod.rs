@@ -21,8 +21,9 @@ use crate::query::locate::{ElementLocation, ElementLocationError};
 use crate::symbol::Symbol;
 use difference::{DifferenceResult, DifferenceScope, decide_within};
 
-/// Maximum number of points (index tuples) that are enumerated for one assignment of values to the symbols. A larger
-/// term is searched at its first points only, and a larger shape with a domain not at all.
+/// Maximum number of points (index tuples) that are enumerated for one assignment of values to the symbols. If a term
+/// of the difference of two expressions has more points, only its first points are searched. If the whole shape of a
+/// layout with a domain has more points, none is searched.
 const SAMPLE_POINTS: i128 = 1 << 22;
 
 /// Result of comparing two layouts by the physical indices and the offset of every element.
@@ -38,7 +39,8 @@ pub enum LayoutEquivalence {
         /// Logical index of an element whose locations differ: the first in row-major order if the layouts have no
         /// symbols.
         logical: Vec<i128>,
-        /// Pairs of name and value of the symbols for which the locations differ; empty if no symbol is involved.
+        /// Pairs `(name, value)` of all symbols of the two layouts, at whose values the locations differ. Empty if the
+        /// compared expressions contain no symbols.
         symbols: Vec<(String, i128)>,
         /// Location of the element in the first layout.
         first: ElementLocation,
@@ -80,7 +82,7 @@ pub enum CompareError {
     /// The conditions that declare the domains of the two layouts differ in normal form.
     #[error("the domains differ")]
     Domain,
-    /// The layouts declare a symbol of the same name with different ranges.
+    /// The layouts declare a symbol of the same name with different ranges or multiples.
     #[error("the layouts declare the symbol `{name}` differently")]
     Symbol {
         /// Name of the symbol that the layouts declare differently.
@@ -92,10 +94,11 @@ pub enum CompareError {
 }
 
 /// Decides whether two layouts send every logical index to the same physical indices and the same offset. The logical
-/// axes are matched by position.
+/// axes are matched by position. `executor` runs enumerations, for example in parallel.
 ///
 /// # Errors
-/// [`CompareError`] if the logical shapes, domains or symbols do not match, or arithmetic fails.
+/// [`CompareError::Rank`], [`CompareError::Extent`], [`CompareError::Domain`] or [`CompareError::Symbol`] if the
+/// logical shapes, domains or symbols do not match; [`CompareError::Expr`] if arithmetic fails.
 pub fn compare(
     first: &Layout,
     second: &Layout,
@@ -178,8 +181,9 @@ struct ComparisonOperand {
 }
 
 impl ComparisonOperand {
-    /// Collects the expressions of `layout`, with each symbol renumbered to its position in `all`. Appends the
-    /// symbols that `all` lacks; [`CompareError::Symbol`] if `all` declares one differently.
+    /// Collects the expressions of `layout`, with each symbol renumbered to its position in `all`. Appends the symbols
+    /// that `all` lacks; [`CompareError::Symbol`] if `all` has a symbol of the same name with another range or
+    /// multiple.
     fn new(layout: &Layout, all: &mut Vec<Symbol>) -> Result<Self, CompareError> {
         let mut symbols = Vec::new();
         for own in &layout.symbols {

@@ -114,7 +114,7 @@ pub(super) fn unmerged(parts: &[SpannedAxisRef], mesh: &Mesh) -> Result<(), Nota
     Err(fault.help(format!("write `{one}`")))
 }
 
-/// Checks that the mesh axes of a subgroup are in the order of the mesh.
+/// Checks that the mesh axes `parts` of a subgroup of the kind `kind` are in the order of the mesh.
 pub(super) fn sorted(
     kind: Subgroup,
     parts: &[SpannedAxisRef],

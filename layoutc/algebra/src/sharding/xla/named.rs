@@ -139,8 +139,9 @@ impl ShardingParser<'_> {
         Ok(order)
     }
 
-    /// Parses the text after a mesh and its device order, such as `[{'a'}, {}], replicated={'b'}` or `manual`. It gives
-    /// the mesh axes that shard each tensor axis, then the mesh axes of each subgroup.
+    /// Parses the text after a mesh and its device order, such as `[{'a'}, {}], replicated={'b'}` or `manual`: the mesh
+    /// axes that shard each tensor axis, then the mesh axes of each subgroup. Returns the sharding over `mesh` with the
+    /// device order `order`. A mesh axis that is used twice, and a list that XLA would write differently, are faults.
     fn over(&mut self, mesh: Mesh, order: DeviceOrder) -> Result<NamedSharding, NotationFault> {
         let mut shared: SubgroupAxes = Subgroup::ALL.map(|kind| (kind, Vec::new()));
         let (word, span) = self.word();
@@ -258,8 +259,8 @@ impl ShardingParser<'_> {
     }
 }
 
-/// Subgroup, unreduced or manual, whose mesh axes contain all devices; `None` if there is none. As in XLA's printer,
-/// mesh axes of size 1 may be missing in the subgroup.
+/// Subgroup, unreduced or manual, whose mesh axes together have as many devices as the whole mesh; `None` if there is
+/// none. As in XLA's printer, mesh axes of size 1 may be missing in the subgroup.
 fn of_all(shared: &SubgroupAxes, mesh: &Mesh) -> Option<Subgroup> {
     let is_all = |kind: &Subgroup| {
         let parts = shared.iter().find(|row| row.0 == *kind).map(|row| &row.1);

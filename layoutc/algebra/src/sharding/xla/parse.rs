@@ -116,8 +116,8 @@ impl<'a> ShardingParser<'a> {
         rest.get(..rest.find(|c| !is_part(c)).unwrap_or(rest.len())).unwrap_or_default()
     }
 
-    /// Parses the value of the attribute `word` after `word=` and stores it in `attributes`; a repeated attribute
-    /// is a fault.
+    /// Parses the value of the attribute `word` after `word=` and stores it in `attributes`. `span` is the byte range
+    /// of `word`. A repeated or unknown attribute is a fault; `metadata` is skipped and may be repeated.
     fn attribute(
         &mut self,
         word: &str,
@@ -152,7 +152,8 @@ impl<'a> ShardingParser<'a> {
     }
 
     /// Stores the keyword `word`, which has no `=`, in `attributes`, with the number that follows `shard_as` and
-    /// `shard_like`.
+    /// `shard_like`. `span` is the byte range of `word`. A fault if the keyword is unknown or repeated, or conflicts
+    /// with an earlier one.
     fn bare(
         &mut self,
         word: &str,

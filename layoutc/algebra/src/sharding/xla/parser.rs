@@ -49,8 +49,8 @@ impl<'a> ShardingParser<'a> {
         self.cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_')
     }
 
-    /// Parses a non-negative number with its byte range; a number above `i64::MAX` becomes `i64::MAX`. `what` names the
-    /// expected number in the fault, such as `a device`.
+    /// Parses a non-negative number with its byte range; a negative number, and one above `i64::MAX`, is a fault.
+    /// `what` names the expected number in the fault, such as `a device`.
     pub(super) fn number(&mut self, what: &str) -> Result<SpannedInt, NotationFault> {
         self.blank();
         let start = self.cursor.at();

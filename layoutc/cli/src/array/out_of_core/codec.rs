@@ -73,8 +73,10 @@ impl ElementCodec {
     }
 
     /// Converts elements from the format of the dense file, `read`, to the format of memory. The result is written to
-    /// `own`, which must have its size in bytes. Returns an error for a value out of range, or if `own` has another
-    /// size.
+    /// `own`, which must have the size of the result in bytes.
+    ///
+    /// # Errors
+    /// [`CodecError::Value`] for a sub-byte element out of range. [`CodecError::Run`] if `own` has another size.
     pub(crate) fn decode(&self, read: &[u8], own: &mut [u8]) -> Result<(), CodecError> {
         let joined = match self.unpacked_bits {
             Some(UnpackedBits { kind, dtype, packing }) => {
@@ -95,8 +97,10 @@ impl ElementCodec {
     }
 
     /// Converts `elements` elements from the format of memory, `own`, to the format of the dense file. The result is
-    /// written to `written`, which must have its size in bytes. Returns an error for a codec without a conversion
-    /// ([`Self::is_plain`]).
+    /// written to `written`, which must have the size of the result in bytes.
+    ///
+    /// # Errors
+    /// [`CodecError::Run`] if `written` has another size, or if the codec has no conversion ([`Self::is_plain`]).
     pub(crate) fn encode(
         &self,
         (own, elements): (&[u8], usize),
@@ -127,8 +131,8 @@ impl ElementCodec {
     }
 }
 
-/// Bits per element in the dense file. They are 8 if `spread` is `Some`, because each sub-byte element then takes one
-/// byte, and the bits of `dtype` otherwise.
+/// Bits per element in the dense file: 8 if `spread` is `Some`, because each sub-byte element then takes one byte, and
+/// the bits of `dtype` otherwise.
 pub(crate) fn dense_bits(dtype: Dtype, spread: Option<UnpackedBits>) -> u32 {
     if spread.is_some() { 8 } else { dtype.element_bits() }
 }

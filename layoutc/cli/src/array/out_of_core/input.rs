@@ -36,7 +36,7 @@ impl InputFile {
         read.map_err(|error| self.fault(&error))
     }
 
-    /// Tells the kernel that `bytes` bytes at byte offset `at` of the elements will be read soon.
+    /// Tells the operating system that `bytes` bytes at byte offset `at` of the elements will be read soon.
     pub(crate) fn prefetch(&self, at: u64, bytes: usize) {
         let bytes = std::num::NonZeroU64::new(bytes as u64);
         let _ = fadvise(&self.file, self.offset + at, bytes, Advice::WillNeed);

@@ -64,8 +64,8 @@ pub(crate) struct RelayoutJob<'a> {
     pub(crate) memory: usize,
 }
 
-/// Counter of written chunks for the progress display. It also sends the size of each chunk to the thread that syncs
-/// them to disk.
+/// Record of the written chunks: `count` is their number, for the progress display, and `bytes` sends the size of each
+/// chunk to the thread that syncs the output to disk.
 struct WrittenChunks<'a> {
     count: &'a AtomicU64,
     bytes: Sender<u64>,
@@ -182,8 +182,8 @@ impl RelayoutJob<'_> {
         }
     }
 
-    /// Fills `bytes` bytes of the output with copies of the pattern `padding`, from byte offset `at` of its elements
-    /// on. `room` is a buffer that is reused between calls.
+    /// Fills `bytes` bytes of the file `output`, from byte offset `at` of its elements on, with copies of the pattern
+    /// `padding`. `room` is a buffer that is reused between calls.
     fn fill(
         &self,
         output: &File,
@@ -205,7 +205,7 @@ impl RelayoutJob<'_> {
     }
 }
 
-/// Fills `bytes` with copies of a pattern, or with zeros if it is `None`.
+/// Fills `bytes` with copies of `pattern`, the last one possibly in part, or with zeros if it is `None`.
 fn repeat(pattern: Option<&[u8]>, bytes: &mut [u8]) {
     match pattern {
         None => bytes.fill(0),

@@ -34,11 +34,12 @@ pub(crate) fn part_path(place: &Path) -> PathBuf {
 }
 
 impl<'a> PartFile<'a> {
-    /// Creates the part file of the output at `place`, with `bytes` bytes that begin with `header`. Messages call
-    /// the output `output`.
+    /// Creates the part file of the output at `place`, with `bytes` bytes that begin with `header`. Messages call the
+    /// output `output`.
     ///
     /// # Errors
-    /// System errors, and a lock of the part file that another process holds.
+    /// [`CommandError::Usage`] if the folder does not exist, or if the path of the part file is not that of a regular
+    /// file. [`CommandError::Machine`] if another process has locked the part file, and for system errors.
     pub(crate) fn create(
         place: &'a Path,
         output: &Path,
@@ -86,7 +87,8 @@ impl Drop for PartFile<'_> {
     }
 }
 
-/// Opens or creates the part file at `path` and locks it, if the file system supports locks.
+/// Opens or creates the part file at `path` and locks it, if the file system supports locks. Messages call the output
+/// `output`. It is an error if another process has locked the file.
 fn locked(path: &Path, output: &Path) -> Result<File, CommandError> {
     loop {
         let flags = OFlags::NOFOLLOW.bits().cast_signed();

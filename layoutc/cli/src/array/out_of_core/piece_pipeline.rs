@@ -17,8 +17,8 @@ use crate::interrupt;
 /// Number of chunk buffers for the input, and also for the output. With two, a thread fills one buffer while the next
 /// thread empties the other.
 const BUFFERS: usize = 2;
-/// Length in bytes below which a contiguous run of the input is prefetched. The read-ahead of the kernel does not
-/// predict runs that short.
+/// Length in bytes below which a contiguous run of the input is prefetched, as the operating system's own read-ahead
+/// does not predict runs that short.
 const SHORT: usize = 1 << 20;
 
 /// Chunk in the pipeline. `piece` has the contiguous runs of the chunk in the dense file and in the file of the layout.
@@ -132,8 +132,8 @@ impl PiecePipeline<'_> {
         Ok(())
     }
 
-    /// Tells the kernel that runs of a chunk that are shorter than [`SHORT`] will be read soon. `unit` is the number of
-    /// bytes per unit in the input.
+    /// Tells the operating system that the runs of `piece` that are shorter than [`SHORT`] will be read soon. `unit` is
+    /// the number of bytes per unit in the input.
     fn prefetch(&self, piece: &Piece, unit: usize) {
         let [runs, _] = self.sides(piece);
         for run in runs.each(unit).filter(|run| run.length < SHORT) {
@@ -246,8 +246,8 @@ impl PiecePipeline<'_> {
     }
 }
 
-/// Index in the dense file of the element at byte offset `at` of a chunk. The chunk holds the runs `runs` one after
-/// another, in units of `unit` bytes and elements of `bits` bits.
+/// Index in the dense file of the element at byte offset `at` of a chunk. The chunk holds the runs `runs` of the dense
+/// file one after another. A unit of `runs` has `unit` bytes, and an element `bits` bits.
 fn element(runs: &Runs, (unit, bits): (usize, u32), at: usize) -> u64 {
     let run = runs.each(unit).find(|run| (run.held..run.held + run.length).contains(&at));
     let byte = run.map_or(at as u64, |run| run.at + (at - run.held) as u64);

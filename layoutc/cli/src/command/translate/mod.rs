@@ -22,7 +22,12 @@ use crate::report::json::integer;
 
 use super::CommandOutcome;
 
-/// Translates a layout, and prints it in the notation of `--to`, or in all notations.
+/// Translates the layout on the command line, and prints it in the notation of `--to`, or in all notations. A sharding
+/// is translated by [`sharding::run`].
+///
+/// # Errors
+/// [`CommandError::Usage`] if an option is invalid, or the notation of `--to` cannot express the layout. A fault in the
+/// text of the layout is printed, and the outcome is [`CommandOutcome::InputError`].
 pub(crate) fn run(
     args: &TranslateArgs,
     console: &mut Console,
@@ -80,7 +85,8 @@ fn faulty(error: Diagnostic, text: &str, console: &mut Console) -> CommandOutcom
     CommandOutcome::InputError
 }
 
-/// Prints the layout `written` in the notation `to`. If `is_one_of_several`, the name of the notation precedes it.
+/// Prints the layout `written` in the notation `to`. As JSON, also prints the source notation `from`, and the shape and
+/// the notes of `read`, the layout as it was read. If `is_one_of_several`, the name of the notation precedes the text.
 fn print_text(
     from: Notation,
     to: Notation,
@@ -115,8 +121,8 @@ fn print_text(
     console.result(&format!("{word}{text}\n"));
 }
 
-/// Prints `message`, the reason why the layout cannot be written in the notation `to`. It is used only if several
-/// notations are requested; for a single one, the reason is an error.
+/// Prints `message`, the reason why the layout `read`, which was given in the notation `from`, cannot be written in the
+/// notation `to`. It is used only if several notations are requested; for a single one, the reason is an error.
 fn print_inexpressible(
     from: Notation,
     to: Notation,
@@ -156,7 +162,11 @@ fn notation(word: &str) -> Result<Notation, CommandError> {
     })
 }
 
-/// Parses the text of `--shape`, such as `2,64,56,56`, to a list of extents. An empty text is the shape of rank 0.
+/// Parses the text of `--shape`, such as `2,64,56,56`, to a list of extents, outermost first. An empty text is the
+/// shape of rank 0.
+///
+/// # Errors
+/// [`CommandError::Usage`] if an extent is not an integer from 0 to 2^63 - 1.
 fn extents(text: &str) -> Result<Vec<i64>, CommandError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -195,6 +205,9 @@ fn dtype(word: &str) -> Result<Dtype, CommandError> {
 }
 
 /// Parses the text `NAME=VALUE` of `--set`, such as `c16=16`, to a pair of name and value.
+///
+/// # Errors
+/// [`CommandError::Usage`] if the name is empty or the value is not an integer of 64 bits.
 fn size(text: &str) -> Result<(String, i128), CommandError> {
     let parsed = text
         .split_once('=')

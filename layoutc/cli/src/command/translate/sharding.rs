@@ -17,12 +17,17 @@ use crate::report::json::{integer, integers};
 
 use super::{extents, faulty};
 
-/// Maximum number of shards in the table.
+/// Maximum number of shards that the table lists. The others are only counted.
 const SHOWN: usize = 32;
-/// Maximum number of devices in the table per shard.
+/// Maximum number of devices that the table lists for one shard. The others are only counted.
 const DEVICES: usize = 8;
 
-/// Translates a sharding, and prints it in the form of `--to`, or in all forms.
+/// Translates the sharding on the command line, and prints it in the form of `--to`, or in all forms. With `--verbose`,
+/// also prints a table of the shards if the shape is given. A fault in the text of the sharding is printed, and the
+/// outcome is [`CommandOutcome::InputError`].
+///
+/// # Errors
+/// [`CommandError::Usage`] if an option is invalid or does not apply to shardings.
 pub(super) fn run(
     args: &TranslateArgs,
     console: &mut Console,
@@ -77,8 +82,9 @@ fn target(word: &str) -> Result<ShardingFormat, CommandError> {
     })
 }
 
-/// Prints the sharding in the form `to`, or the reason why that form cannot express it. `count` is the number of forms
-/// that are printed; if it is not 1, the line begins with the name of the form.
+/// Prints the sharding with the properties `facts` in the form `to`. `written` is its text in that form, or the reason
+/// why the form cannot express it. `count` is the number of forms that are printed; if it is not 1, the line begins
+/// with the name of the form.
 fn print_form(
     args: &TranslateArgs,
     to: ShardingFormat,
@@ -157,7 +163,8 @@ fn part(shard: &TensorShard) -> Value {
     })
 }
 
-/// Text table of the shards, with the devices, index ranges and extents of each.
+/// Text table of the shards in `shaped`, with the devices, the range of indices on each axis, and the extents of each
+/// shard.
 fn table(shaped: &ShardFacts) -> String {
     let shards = match &shaped.shards {
         Ok(shards) => shards,

@@ -1,9 +1,9 @@
 //! Element type conversions ([`Cast`]): the supported pairs of types, the names of the conversions and their semantics.
 //!
-//! Floats are rounded to nearest, ties to even. On overflow, `round` yields infinity (NaN without infinities) for
-//! floats and wraps integers; `saturate` yields the nearest finite value for both. A float converted to an integer is
-//! rounded and clamped in both modes; NaN becomes 0. A NaN keeps its sign and the leading bits of its payload, and
-//! becomes quiet.
+//! Floats are rounded to nearest, ties to even. On overflow, `round` yields infinity for a float type (NaN without
+//! infinities, the greatest finite value without both) and wraps integers; `saturate` yields the nearest finite value.
+//! A float converted to an integer is rounded and clamped in both modes; NaN becomes 0. A NaN keeps its sign and the
+//! leading bits of its payload, and becomes quiet.
 
 mod bits;
 
@@ -20,7 +20,8 @@ pub(crate) use self::bits::overflow_bits;
 /// Treatment of values that are out of the destination type's range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum CastMode {
-    /// Out-of-range values become infinity in a float type (NaN if it has no infinity), and wrap in an integer type.
+    /// Out-of-range values become infinity in a float type, NaN if it has no infinity, the greatest finite value if it
+    /// has neither. In an integer type, integers wrap, and floats become the nearest value.
     Round,
     /// Out-of-range values become the nearest finite value of the destination type.
     Saturate,

@@ -92,7 +92,8 @@ pub enum RecordError {
     },
     /// The record is larger than [`MAX_BYTES`].
     Large {
-        /// Size of the record up to the end of the first field that exceeds the limit, in bytes.
+        /// Size of the record up to the end of the first field that exceeds the limit, in bytes, rounded up. Size of
+        /// the whole record if only its last gap exceeds the limit.
         bytes: u64,
     },
 }
@@ -103,7 +104,8 @@ impl Record {
     /// first of the elements that share a byte is in the high bits.
     ///
     /// # Errors
-    /// [`RecordError`] if a field or the record does not end at a byte boundary, or the record is too large.
+    /// [`RecordError::Field`] if a field does not start at a byte boundary, [`RecordError::End`] if the record does not
+    /// end at one, [`RecordError::Large`] if the record exceeds [`MAX_BYTES`].
     pub fn new(
         wanted: &[FieldSpec],
         align: Option<u32>,
@@ -166,8 +168,8 @@ impl Record {
         self.0.alignment_bytes
     }
 
-    /// True if the first of the sub-byte elements that share a byte is in its high bits; false if it is in the low
-    /// bits.
+    /// True if the first of the sub-byte elements that share a byte is in its high bits. False if it is in the low
+    /// bits, and for a record without sub-byte elements.
     pub fn is_high_first(self) -> bool {
         self.0.high_first
     }

@@ -86,7 +86,7 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// Error for a constant divisor below 1, at a byte range of the statement's text.
+    /// Error for the constant divisor `divisor`, which is below 1, at the byte range `span` of the statement's text.
     fn divisor(&self, divisor: i128, span: &StatementSpan) -> Vec<Diagnostic> {
         let message = format!("expected a divisor of at least 1, found {divisor}");
         let error = self.fault(Code::ExprDivisor, message, span, "");

@@ -187,7 +187,7 @@ impl AxisInference<'_> {
         }
     }
 
-    /// True if `name` is an axis (neither a const nor a symbol) that is in neither list.
+    /// True if `name` is an axis (neither a const nor a symbol, valid or not) that is in neither list.
     fn is_new(
         &self,
         name: &str,
@@ -208,8 +208,9 @@ impl AxisInference<'_> {
     /// 3. the reads in which the axis alone is an index;
     /// 4. if `place` is `Some`, the later statements that read the target: `name` is its axis at this position.
     ///
-    /// `Err` if there is no source, if the range differs from `own`, or if two reads or two later statements give
-    /// different extents.
+    /// `span` is the byte range of the name in the statement, for errors; `facts` are the ranges of the symbols. `Err`
+    /// if there is no source, if the range differs from `own`, or if two reads or two later statements give different
+    /// extents.
     fn extent(
         &self,
         name: &str,

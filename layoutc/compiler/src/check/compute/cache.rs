@@ -17,7 +17,7 @@ use crate::manifest::syntax::{CacheItem, CacheMemory, InstanceItem, LocalItem, S
 use crate::model::compute::{BufferRef, LoopSchedule, Statement, TileCache};
 use crate::model::{Spanned, Tensor};
 
-/// Cache directives of an instance, or of its kernel if the instance has none.
+/// Cache directives of an instance, a kernel or a complete schedule, with the manifest that contains them.
 pub(super) struct CacheDirectives<'a> {
     items: &'a [CacheItem],
     /// Position, among the loaded manifests, of the manifest in whose scope names in the directives are resolved.
@@ -44,8 +44,9 @@ impl<'a> CacheDirectives<'a> {
         }
     }
 
-    /// Pair `(caches, warnings)`: `caches` has the tile caches of each statement, by the position of the statement in
-    /// the kernel.
+    /// Checks the directives on the statements of `program`, whose loops are those of `schedule`. Returns the pair
+    /// `(caches, warnings)`: `caches` has the tile caches of each statement, by the position of the statement in the
+    /// kernel. `loops` are all loops of the kernel, for the help of errors.
     ///
     /// # Errors
     /// All faults of the directives.

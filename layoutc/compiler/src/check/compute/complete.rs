@@ -66,7 +66,9 @@ impl ScheduleBlock<'_> {
         vec![Diagnostic::error(Code::KernelSchedule, message, place, "").help(help)]
     }
 
-    /// Position, in the list of the program's statements, of the statement that the schedule `item` is for.
+    /// Position, in the list of the program's statements, of the statement that the schedule `item` is for. `Err` if
+    /// the item names no statement and the kernel has several, if no statement has the number, if the statement is a
+    /// scatter, or if it has a schedule for this machine already.
     fn position(
         &self,
         program: &KernelLowering<'_>,
@@ -161,7 +163,8 @@ impl ScheduleBlock<'_> {
         vec![Diagnostic::error(Code::KernelCache, message, place, "").help("remove the cache")]
     }
 
-    /// Schedule that the directives of a `schedule` node give, without caches.
+    /// Schedule that the directives of the `schedule` node `item` give, without caches. `Err` for a split factor that
+    /// is invalid.
     fn directives(&self, item: &CompleteSchedule) -> CheckResult<StatementSchedule> {
         let place = FileSpan::new(self.file, item.span.clone());
         let mut schedule = StatementSchedule::new(item.machine, place);

@@ -161,7 +161,7 @@ fn fused(
     Some((statement, local))
 }
 
-/// Removes an intermediate that no statement uses.
+/// Removes the intermediate at position `local`, which no statement uses, and renumbers the references to later ones.
 fn remove(program: &mut KernelLowering<'_>, local: usize) {
     program.locals.remove(local);
     let buffer = |buffer| match buffer {

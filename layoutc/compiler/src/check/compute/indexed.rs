@@ -179,7 +179,7 @@ fn nothing(ty: Scalar) -> TypedExpr {
     literal(0, ty).unwrap_or(TypedExpr { ty, kind: TypedExprKind::Bool(false) })
 }
 
-/// Nesting depth of gathers in the indices of a gather: 1 if they contain none.
+/// Nesting depth of `gather`: 1 if its indices contain no gather, otherwise 1 more than the deepest gather in them.
 fn nested(gather: &Gather) -> usize {
     let mut most = 0;
     for index in &gather.index {

@@ -20,12 +20,13 @@ pub(super) enum LoopStride {
 }
 
 impl LoopStride {
-    /// Loop with this stride.
+    /// Creates the stride of a loop whose consecutive iterations are `stride` elements apart.
     pub(super) fn constant(stride: Expr) -> Self {
         Self::Digits(vec![(1, stride)])
     }
 
-    /// Stride along axis `k` of a window with this layout.
+    /// Creates the stride along logical axis `k` of an output that is a window with the layout `layout`. `Irregular` if
+    /// the offset is neither affine nor a sum of digits of the axis.
     pub(super) fn of_window(layout: &Layout, k: usize) -> Self {
         if let Some(affine) = layout.affine().ok().flatten() {
             return affine.strides.get(k).cloned().map_or(Self::Irregular, Self::constant);
@@ -59,7 +60,9 @@ impl LoopStride {
         }
     }
 
-    /// Strides of the outer and the inner part of a split by `by`, which is at least 1.
+    /// Strides of the outer and the inner part of a split by `by`, which is at least 1. The outer part is `Irregular`
+    /// if the split does not separate digits, such as a split by 6 of digits with the weights 4 and 1. A loop that is
+    /// `Reduced` or `Irregular` has two parts of its own variant.
     pub(super) fn split(&self, by: i64) -> [Self; 2] {
         let by = i128::from(by);
         let Self::Digits(digits) = self else { return [self.clone(), self.clone()] };

@@ -211,7 +211,9 @@ fn check_instance(
     Ok((compute, warnings))
 }
 
-/// Errors of the schedule of a kernel, which name the instance whose loops they are about.
+/// Errors `errors` of the schedule of a kernel, where each error without a label inside the item of `job` gets a label
+/// at the name of the instance. Unchanged for a kernel that names tensors itself. `syntax` is the manifest of the
+/// instance.
 fn with_instance(
     job: &InstanceRequest<'_>,
     syntax: &ManifestSyntax,

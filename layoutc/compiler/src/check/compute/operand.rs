@@ -93,8 +93,9 @@ impl OperandBinder<'_> {
         found
     }
 
-    /// Binds each name in the kernel that is a declared tensor of the file to that tensor. Any other name is an
-    /// intermediate.
+    /// Binds each name in the kernel that is a tensor or view of the manifest to it. Any other name is an intermediate.
+    /// `Err` for a tensor that kernels do not support, and for operands that share memory; empty if a tensor is invalid
+    /// and has been reported.
     fn of_file(&self) -> CheckResult<Vec<OperandBinding>> {
         let (mut bound, mut errors) = (Vec::new(), Vec::new());
         let mut is_silent = false;
@@ -124,7 +125,9 @@ impl OperandBinder<'_> {
         tensors.chain(syntax.views.iter().map(|view| &view.name)).any(|own| own.value == name)
     }
 
-    /// Binds each declared operand of the kernel to the tensor that the instance gives for it.
+    /// Binds each declared operand of the kernel to the tensor that the instance `item` gives for it. `Err` if the
+    /// kernel has no operands, for an unknown or a missing operand, for an unknown or unsupported tensor, and for
+    /// operands that share memory; empty if a tensor is invalid and has been reported.
     fn of_instance(&self, item: &InstanceItem) -> CheckResult<Vec<OperandBinding>> {
         let file = &self.declared.syntax.file;
         let kernel = &self.def.item.name.value;
@@ -236,7 +239,8 @@ impl OperandBinder<'_> {
         }
     }
 
-    /// `error` about the memory of the tensor or view `of`, with the declaration of the memory and the help.
+    /// Returns `error`, about the memory of the tensor or view `of`, with a label at the declaration of the memory and
+    /// with help to declare global memory.
     fn with_memory(&self, error: Diagnostic, of: TensorRef) -> Diagnostic {
         let owner = self.declared.owner(of).and_then(|k| self.declared.tensors.get(k));
         let Some(owner) = owner else { return error };

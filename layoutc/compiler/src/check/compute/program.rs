@@ -30,7 +30,9 @@ use crate::model::{Spanned, Tensor};
 
 /// Lowering of a kernel for one instance. `statements` are those lowered so far, `names` is the table of the tensors
 /// that they use, and `locals` has the stored intermediates among these. `ranges` are the declared ranges as tuples
-/// (name, exclusive upper bound, location). `symbols` are those of the operands and of the kernel's text.
+/// (name, exclusive upper bound, location). `symbols` are those of the operands and of the kernel's text. `accumulator`
+/// is the type that the kernel's `acc` item gives for reductions, and `compute_at` has the locals that are computed
+/// inside a loop.
 pub(super) struct KernelLowering<'a> {
     pub(super) def: &'a KernelDef,
     /// Scope that resolves the names of consts and symbols in the kernel's text.
@@ -382,7 +384,8 @@ impl<'a> KernelLowering<'a> {
         Ok(known)
     }
 
-    /// Directive of a local that is computed in each iteration of the loop `at`, where `shape` are the axes of the local.
+    /// Directive of the local `item` that is computed in each iteration of the loop `at`, an axis of the local. `shape`
+    /// are the axes of the local. `Err` if the local has a layout, or no axis `at`.
     fn computed_at(
         &self,
         item: &LocalItem,
@@ -409,7 +412,8 @@ impl<'a> KernelLowering<'a> {
     }
 
     /// Infers the value of the statement `source`, whose axes are `axes`, the reduced ones last. Returns the result of
-    /// `use_value`, which is called once with the builder and the inferred value.
+    /// `use_value`, which is called once with the builder and the inferred value. `Err` also if the value needs too
+    /// many nested parentheses in the generated code.
     pub(super) fn value<T>(
         &self,
         source: StatementSource<'_>,

@@ -37,8 +37,8 @@ struct OutOfBounds {
 
 impl ValueBuilder<'_> {
     /// Infers the value and type of the read `read`. `other` is the value after `??`, which stands for out-of-bounds
-    /// elements; if it is `None`, every index must be proven in bounds. `Err` is empty if the tensor is unknown or
-    /// invalid, which has been reported.
+    /// elements; if it is `None`, every index of axes and symbols must be proven in bounds, while data-dependent
+    /// indices are checked at run time. `Err` is empty if the tensor is unknown or invalid, which has been reported.
     pub(super) fn read(
         &self,
         read: &ReadAst,

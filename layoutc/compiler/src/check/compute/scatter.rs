@@ -66,9 +66,10 @@ impl KernelLowering<'_> {
         ElementBounds { below: name.and_then(|name| self.stated(name)), limits: [low, high] }
     }
 
-    /// Error, located at `place`, for an item `range NAME BOUND` that bounds the elements of the tensor `name`. Such a
-    /// range is allowed for an operand of integers that the kernel does not write and that an index reads. `None` if
-    /// the range is allowed, or if `name` is no tensor.
+    /// Error, located at `place`, for an item `range NAME BOUND` that bounds the elements of the tensor `name`. The
+    /// range is allowed if no axis has this name, if the tensor is an operand of integers that the kernel does not
+    /// write, if the bound is not 0, and if an index reads the tensor (in a kernel of several statements, any value
+    /// may). `None` if the range is allowed, or if `name` is no tensor.
     pub(super) fn range_of_elements(&self, name: &str, place: &FileSpan) -> Option<Diagnostic> {
         let lines = &self.def.lines;
         let known = self.names.get(name)?;

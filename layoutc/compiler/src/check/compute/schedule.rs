@@ -40,7 +40,7 @@ struct StatementNest<'a> {
     loops: Vec<StatementLoop>,
 }
 
-/// Names and descriptions of all loops of a kernel.
+/// Names and descriptions of the loops of a kernel's statements, scatters excepted.
 pub(super) struct KernelLoops {
     /// Names of the loops, statement by statement, the loops of each statement outermost first.
     pub(super) names: Vec<String>,
@@ -50,7 +50,7 @@ pub(super) struct KernelLoops {
 
 impl KernelLoops {
     /// Adds a help line about the unknown loop name `word` to `error`, the first of these that applies:
-    /// 1. the loops into which a loop `word` was split;
+    /// 1. the loops whose names start with `word` and `_`, such as those into which a loop `word` was split;
     /// 2. the split that creates `word`, if the name ends in `_outer` or `_inner`;
     /// 3. the most similar name of a loop.
     pub(super) fn advise(&self, error: &mut Diagnostic, word: &str) {
@@ -194,8 +194,8 @@ impl LoopScheduleBuilder<'_> {
         self.errors.push_mut(Diagnostic::error(code, message, place, ""))
     }
 
-    /// True if `name` is a loop of a statement other than a scatter, and not both a storage axis and a reduced axis of
-    /// one statement. Otherwise adds an error at `name` in `directive` and returns false.
+    /// True if `name` is a loop of a statement other than a scatter, and no statement has both a storage axis and a
+    /// reduced axis of this name. Otherwise adds an error at `name` in `directive` and returns false.
     fn is_loop(&mut self, name: &Identifier, directive: ScheduleDirective<'_>) -> bool {
         let word = name.value.as_str();
         if let Some(nest) = self.nests.iter().find(|nest| nest.twice.contains(word)) {
@@ -295,8 +295,9 @@ impl LoopScheduleBuilder<'_> {
         self.schedule.steps.push(LoopStep::Split(Split { axis, by: count, is_tile }));
     }
 
-    /// Checks the directive `fuse outer inner as=name`, and adds it to the schedule. In each statement that has both
-    /// loops, either both are reduced or neither is; anything else is an error.
+    /// Checks the directive `fuse outer inner as=name`, and adds it to the schedule. At least one statement must have
+    /// both loops. In each that has, the loops must differ, both must be reduced or neither, and no loop may be called
+    /// `name`; anything else is an error.
     fn fuse(
         &mut self,
         [outer, inner]: [&Identifier; 2],
@@ -503,7 +504,7 @@ fn listed(nest: &StatementNest<'_>) -> String {
     nest.loops.iter().map(|l| l.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Factor of a `split` or `tile` directive, at least 1.
+/// Factor of a `split` or `tile` directive for the axis `axis`. `Err` if it is less than 1 or does not fit 64 bits.
 pub(super) fn factor(
     axis: &Identifier,
     by: &IntegerExpr,

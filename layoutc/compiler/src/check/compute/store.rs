@@ -175,8 +175,9 @@ impl KernelLowering<'_> {
     }
 }
 
-/// Value that a statement stores into a target on which kernels compute in type `ty`. A float value needs a float
-/// target, an integer value an integer target, a boolean a boolean one; any other pair is an error.
+/// Value that a statement stores into a target on which kernels compute in type `ty`, from its inferred value `built`.
+/// A literal takes the type `ty`. A float value needs a float target, an integer value an integer target, a boolean a
+/// boolean one; any other pair is an error. `label` is the name of the target in messages.
 fn store_value(
     builder: &ValueBuilder<'_>,
     built: InferredValue,

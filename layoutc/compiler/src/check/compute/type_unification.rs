@@ -12,9 +12,10 @@ use crate::base::dtype::Scalar;
 use crate::model::compute::TypedExpr;
 
 impl ValueBuilder<'_> {
-    /// Unifies the types of the operands `a` and `b`. A literal takes the type of the other operand; `f32` widens to
-    /// `f64`; an index becomes `i64`, or `i32` if the other operand is `i32`. `Err` for any other two types, with a
-    /// cast as help. `a_ast` and `b_ast` are the syntax of the operands, for messages.
+    /// Unifies the types of the operands `a` and `b`. A literal takes the type of the other operand, but a float
+    /// literal no integer type; `f32` widens to `f64`; an index becomes `i64`, or `i32` if the other operand is `i32`.
+    /// `Err` for any other two types, with a cast as help. `a_ast` and `b_ast` are the syntax of the operands, for
+    /// messages.
     pub(super) fn pair(
         &self,
         (a, a_ast): (InferredValue, &ValueAst),
@@ -115,8 +116,9 @@ impl ValueBuilder<'_> {
         self.mistyped(message, &span, help)
     }
 
-    /// Value `built` as a value of type `ty`: a number, index or float literal is converted. A typed value of another
-    /// type is an error whose help shows a cast.
+    /// Value `built` as a value of type `ty`; `ast` is its syntax, for messages. Converted are an integer literal that
+    /// fits `ty`, an index to `i64` or `i32`, a float literal to a float type, and an `f32` value to `f64`. Any other
+    /// value of another type is an error, most often with a cast as help.
     pub(super) fn convert_to(
         &self,
         built: InferredValue,

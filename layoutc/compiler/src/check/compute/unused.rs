@@ -13,8 +13,8 @@ use crate::model::compute::Reduction;
 
 impl KernelLowering<'_> {
     /// Errors for unused declarations of the kernel: intermediates that no statement reads; `local` items that no
-    /// statement writes, or that name an operand; ranges whose name is no axis, unless they bound the elements of a
-    /// tensor; `accumulate` without a reduction.
+    /// statement writes, or that name an operand; ranges whose name no statement mentions, or is that of a const or
+    /// symbol; invalid ranges of the elements of a tensor; `accumulate` without a reduction.
     pub(super) fn unread(&self) -> Vec<Diagnostic> {
         let lines = &self.def.lines;
         let reads = lines.iter().flat_map(StatementAst::reads);

@@ -69,7 +69,8 @@ impl ValueBuilder<'_> {
         Self { integers: Some(Scalar::I64), ..*self }
     }
 
-    /// Infers the type of the parsed value `ast`.
+    /// Infers the parsed value `ast`: resolves its names, assigns types, and proves its reads in bounds. `Err` has the
+    /// faults; it is empty if they have been reported.
     pub(super) fn infer(&self, ast: &ValueAst) -> CheckResult<InferredValue> {
         match &ast.kind {
             ValueAstKind::Integer(value) => Ok(InferredValue::Number(*value)),

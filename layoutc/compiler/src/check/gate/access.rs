@@ -91,9 +91,9 @@ fn run(layout: &Layout, axis: usize, at: &IndexPoint) -> Result<i128, ExprError>
 }
 
 /// Violation of the gate `vector`, which requires that elements can be accessed as vectors of `lanes` elements. `None`
-/// if it holds: the shape has no `where`, a logical axis has stride 1, and along the last such axis every group of
-/// `lanes` elements that starts at a multiple of `lanes` is proven to be contiguous and aligned to its size in bytes.
-/// `Err` if index arithmetic fails.
+/// if it holds: the layout has no elements; or the shape has no `where`, a logical axis has stride 1, and along the
+/// last such axis every group of `lanes` elements that starts at a multiple of `lanes` is proven to be contiguous and
+/// aligned to its size in bytes. `Err` if index arithmetic fails.
 pub(super) fn vector(
     subject: &GateSubject<'_>,
     lanes: i128,

@@ -32,7 +32,8 @@ const LONGEST_VECTOR: i128 = 1 << 16;
 pub(super) struct GateContext<'a> {
     pub(super) tensor: &'a Tensor,
     pub(super) recipe: LayoutSource<'a>,
-    /// Logical axes of the tensor, with extents as declared.
+    /// Logical axes of the tensor, with their extents over the declared symbols. For a sharded tensor, the axes of one
+    /// shard; for a ring buffer, the axes of the window in memory.
     pub(super) axes: &'a [Axis],
 }
 

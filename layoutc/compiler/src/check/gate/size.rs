@@ -115,8 +115,9 @@ pub(super) fn bytes_at_most(
     })
 }
 
-/// Pairs (position of a symbol, `Max(v)`): v is the greatest value of this symbol for which `fits` returns true while
-/// the other symbols have their values in `at`. A symbol for which there is no such value has no pair.
+/// Pairs (position of a symbol, `Max(v)`): v is the greatest value below the maximum of this symbol for which `fits`
+/// returns true while the other symbols have their values in `at`. It is found by bisection, so `fits` must be true up
+/// to one value and false above it. A symbol for which there is no such value has no pair.
 fn hints(layout: &Layout, at: &[i128], fits: &dyn Fn(&[i128]) -> bool) -> Vec<(usize, SymbolFact)> {
     let mut hints = Vec::new();
     for (k, symbol) in layout.symbols().iter().enumerate() {

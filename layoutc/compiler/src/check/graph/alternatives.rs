@@ -216,7 +216,7 @@ fn listed(
     Ok(OperatorAlternatives { alternatives, refused, place, rule: OperatorRule::Accepts, uses })
 }
 
-/// Diagnostic of a malformed condition `text` in `file`.
+/// Diagnostic of the malformed condition `text` in the manifest `file`; `wrong` is the fault.
 fn condition_fault(text: &SpannedText, wrong: condition::WhenError, file: &Arc<str>) -> Diagnostic {
     let place = place_in(text, &wrong.span, file);
     let rest = text.value.get(wrong.span.start..).and_then(|rest| rest.strip_prefix('='));

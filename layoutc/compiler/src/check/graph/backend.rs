@@ -85,10 +85,10 @@ pub(super) fn is_shipped(file: &Arc<str>) -> bool {
 }
 
 /// Backend `name` with its bases. A backend that the manifest declares takes precedence over a shipped profile of this
-/// name.
+/// name. `file` is the path of the manifest that contains `name`, for the error.
 ///
 /// # Errors
-/// An error for an unknown backend; `None` if the fault has been reported elsewhere.
+/// A diagnostic for an unknown backend; `Err(None)` if the fault has been reported elsewhere.
 pub(super) fn find(
     name: &Identifier,
     scope: &ManifestScope,

@@ -18,7 +18,7 @@ use crate::model::Tensor;
 use crate::model::graph::{Compatibility, LayoutCandidate};
 
 /// Maximum number of candidate layouts of one tensor. A tensor whose declarations and operators need more is an error;
-/// propagation stops at this number.
+/// propagation through transpositions adds none beyond this number.
 pub(super) const MAX_LAYOUTS: usize = 12;
 
 /// Layout that must be a candidate of a tensor. `place` is the location that it comes from.
@@ -39,10 +39,12 @@ impl LayoutConstraint {
     }
 }
 
-/// Candidate layouts of each tensor, by the tensor's position.
+/// Candidate layouts of each tensor, by the tensor's position. `facts` has the alternatives of the nodes, `layouts`
+/// checks tensors in their candidate layouts.
 ///
 /// # Errors
-/// A declared layout that is invalid for its tensor, or a tensor without a constant size.
+/// A declared layout that is invalid for its tensor, a tensor without a constant size, or one with more than
+/// [`MAX_LAYOUTS`] candidates.
 pub(super) fn candidates(
     graph: &ResolvedGraph<'_>,
     facts: &GraphFacts,

@@ -77,9 +77,9 @@ fn tensors(graph: &ResolvedGraph<'_>, node: usize) -> String {
     format!("{} and writes {}", shown(graph.operands(node)), shown(graph.results(node)))
 }
 
-/// Adds the choices of `alternative` to `choices`. If there are none, returns the reason, as the end of a sentence:
-/// "requires `NHWC`, which `x` cannot have". `None` if a choice is added, or if no reason is known. `Err` if a limit is
-/// exceeded.
+/// Adds the choices of `alternative` of the node at position `node` to `choices`; `candidates` has the candidate
+/// layouts of each tensor. If there are none, returns the reason, as the end of a sentence: "requires `NHWC`, which `x`
+/// cannot have". `None` if a choice is added, or if no reason is known. `Err` if a limit is exceeded.
 fn add_choices(
     graph: &ResolvedGraph<'_>,
     node: usize,

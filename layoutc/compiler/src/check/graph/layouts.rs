@@ -129,7 +129,8 @@ impl<'a> LayoutCache<'a> {
     }
 
     /// True if a buffer in the layout `has` can be read as `layout`, the map of `required`: every element is at the
-    /// same offset, the buffer is large enough and sufficiently aligned, and its padding has the required fill value.
+    /// same offset, sub-byte elements have the same order in a byte, the buffer is large enough and sufficiently
+    /// aligned, and its padding has the required fill value.
     fn holds(&self, has: &LayoutCandidate, required: &LayoutCandidate, layout: &Layout) -> bool {
         let (own, other) = (&has.tensor, &required.tensor);
         let slots = |layout: &Layout| layout.physical_elements().as_const();
@@ -206,14 +207,14 @@ pub(super) fn notation(text: &str) -> (Notation, usize) {
     (if is_lower { Notation::Onednn } else { Notation::Tvm }, 0)
 }
 
-/// True if a layout text accepts every layout: `****`.
+/// True if a layout text accepts every layout of its rank: `****` for rank 4.
 pub(super) fn is_any(text: &str) -> bool {
     let parsed = glow::parse(text);
     let any = |dim: &glow::GlowAxis| dim.is_any() && dim.extensions().is_empty();
     parsed.is_ok_and(|layout| layout.rank() > 0 && layout.dims().iter().all(any))
 }
 
-/// Glow layout of a text; `None` for `row-major` and other notations.
+/// Glow layout that a text describes; `None` for `row-major`, for other notations, and for invalid text.
 pub(super) fn string(text: &str) -> Option<glow::GlowLayout> {
     let (notation, start) = notation(text);
     let text = text.get(start..).filter(|_| notation == Notation::Glow && text != ROW_MAJOR)?;

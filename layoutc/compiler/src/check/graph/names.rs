@@ -19,7 +19,7 @@ pub(super) struct ConditionName {
     /// Number of the node's operands for a query of an operand, of its results for a query of a result; 0 if the query
     /// is about the node.
     count: usize,
-    /// Name of the operator whose condition contains the name.
+    /// Name of the operator of the node, to whose alternatives the condition belongs.
     op: String,
     /// Text of the queried tensor, `in[1]`; `None` if the query is about the node.
     tensor: Option<String>,

@@ -12,9 +12,10 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic};
 use crate::manifest::syntax::{NodeItem, OperatorItem, OperatorRule, ShapeRule, TypeRule};
 
-/// Checks the shapes and element types of all nodes. Returns one element for each node, by position: the axis order of
-/// a transposition that layoutc performs, or `None` for any other node. Axis `k` of the result is axis `order[k]` of
-/// the operand.
+/// Checks the shapes and element types of all nodes. `known` has the type of each tensor, `None` for an invalid tensor
+/// or one with a symbolic extent, and `all` the alternatives of each node. Returns one element for each node, by
+/// position: the axis order of a transposition that layoutc performs, or `None` for any other node. Axis `k` of the
+/// result is axis `order[k]` of the operand.
 ///
 /// # Errors
 /// `graph::shape` and `graph::dtype`.

@@ -43,7 +43,7 @@ impl LayoutLetters {
 
 /// Projection of the layout `text` of the tensor `from` to the tensor `to`: keeps the axes that both have, and appends
 /// the axes of extent 1 that only `to` has. `None` if `to` has an axis that `from` does not have and whose extent is
-/// not 1, or if `text` is in a notation that cannot be projected to `to`.
+/// not 1, or if the notation of `text`, the order of the axes or a name of several letters allows no projection.
 pub(super) fn project_layout(
     text: &str,
     from: &GraphTensorItem,

@@ -31,12 +31,12 @@ pub(super) struct ResolvedGraph<'a> {
 }
 
 impl<'a> ResolvedGraph<'a> {
-    /// Positions in `tensors` of the operands of a node.
+    /// Positions in `tensors` of the operands of the node at position `node`; empty for an invalid position.
     pub(super) fn operands(&self, node: usize) -> &[usize] {
         self.reads.get(node).map_or(&[], Vec::as_slice)
     }
 
-    /// Positions in `tensors` of the results of a node.
+    /// Positions in `tensors` of the results of the node at position `node`; empty for an invalid position.
     pub(super) fn results(&self, node: usize) -> &[usize] {
         self.writes.get(node).map_or(&[], Vec::as_slice)
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::base::dtype::Dtype;
 
-/// Axes and element type of a graph's tensor.
+/// Name, axes and element type of a graph's tensor. The axes are outermost first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GraphTensorType {
     pub(super) name: String,

@@ -10,8 +10,9 @@ use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::model::graph::{LayoutCandidate, OperatorChoice, OperatorLowering};
 
 /// Choices of the transposition at position `node`, one for each pair (candidate of the operand, candidate of the
-/// result). Aliases come first, and cost 0. Conversions cost the number of bytes that they read and write. Axis `k` of
-/// the result is axis `order[k]` of the operand.
+/// result), except pairs that need a conversion to an opaque layout. Aliases come first, and cost 0. Conversions cost
+/// the number of bytes that they read and write. Axis `k` of the result is axis `order[k]` of the operand. The pair is
+/// (facts about the graph, candidate layouts of each tensor by its position).
 ///
 /// # Errors
 /// No choice: the result requires an attribute that no conversion gives.

@@ -45,7 +45,7 @@ pub(super) fn sides<'a>(
 }
 
 /// Propagates constraints across transpositions, and to all tensors that must have an equal layout, until no constraint
-/// is new. `sides` are the directions of the transpositions, `bound` the sharding constraints, and `demands` the
+/// is new. `sides` are the directions of the transpositions, `bound` the sharing constraints, and `demands` the
 /// constraints of each tensor. Propagation adds constraints to a tensor up to [`MAX_LAYOUTS`].
 pub(super) fn propagate_layouts(
     graph: &ResolvedGraph<'_>,

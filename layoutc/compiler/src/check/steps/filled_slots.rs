@@ -33,8 +33,8 @@ impl StepLowering<'_> {
     }
 
     /// Updates `grown` and `filled` after a step at `place`. `before` is the number of slots before the step, `None` on
-    /// overflow. If `filled` was all slots before a step other than a map, it becomes all slots after the step: the
-    /// step accounts for the slots that it adds.
+    /// overflow; `is_map` is true for a `map` step. If `filled` was all slots before a step other than a map, it
+    /// becomes all slots after the step: the step accounts for the slots that it adds.
     pub(super) fn track_padding(&mut self, before: Option<Expr>, place: &FileSpan, is_map: bool) {
         let (Some(before), Some(after), Some(filled)) = (before, self.slots(), self.filled.take())
         else {

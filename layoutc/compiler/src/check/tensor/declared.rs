@@ -130,7 +130,8 @@ impl TensorChecker<'_> {
         })
     }
 
-    /// Symbols that the shape `shape` and the tensor's layout name, in the order of their declarations.
+    /// Symbols that the shape `shape` and the tensor's layout name, ordered by the locations of their declarations: the
+    /// path of the manifest, then the position in it.
     pub(in crate::check) fn symbols(&self, shape: &ShapeItem) -> Vec<Symbol> {
         let mut words = BTreeSet::new();
         for axis in &shape.axes {
@@ -186,8 +187,9 @@ impl TensorChecker<'_> {
         }
     }
 
-    /// Pair `(axes, labels)`: the axes of the declared shape, and for each axis the labels of its indices, an empty
-    /// list for an axis without labels.
+    /// Pair `(axes, labels)`: the axes of the declared shape, outermost first, and for each axis the labels of its
+    /// indices, an empty list for an axis without labels. `symbols` are those that the extents may name. `Err` has the
+    /// faults of all axes.
     pub(in crate::check) fn axes(
         &self,
         declared: &TensorDeclaration<'_>,
@@ -253,8 +255,8 @@ impl TensorChecker<'_> {
         if is_whole && errors.is_empty() { Ok((axes, labels)) } else { Err(errors) }
     }
 
-    /// Checks that an extent is at least 0 and fits 64 bits for all values of the symbols. `bound` is its text, for
-    /// errors.
+    /// Returns `extent` after a check that it is at least 0 and fits 64 bits for all values of the symbols, whose
+    /// ranges are `facts`. `bound` is its text, for errors.
     fn extent(
         &self,
         extent: &Expr,

@@ -9,7 +9,8 @@ use crate::manifest::syntax::ViewItem;
 use crate::model::Tensor;
 
 /// Checks the element type `dtype` of the view `item` of the base `seen`: it must have the scalar type of the base, and
-/// a number of lanes that is a multiple or a divisor of the base's; in a window, the type must be that of the base.
+/// a number of lanes that is a multiple or a divisor of the base's; the base must be aligned for it. In a window, the
+/// type must be that of the base.
 pub(super) fn check(
     item: &ViewItem,
     dtype: Dtype,

@@ -22,8 +22,9 @@ use crate::check::tensor::{TensorChecker, TensorDeclaration};
 use crate::manifest::syntax::{ShapeItem, SpannedText, ViewItem};
 use crate::model::ViewKind;
 
-/// Lowers the window `item` of the base `seen`. `map` is the text of its map, from the axes of `shape`, the window's
-/// shape, to indices of the base.
+/// Lowers the window `item` of the base `seen`. The tuple is (text of the map, shape of the window): the map is from
+/// the axes of the shape to indices of the base. `checker` resolves names. `Err` if the map has separators or extents,
+/// has another number of indices than the base has axes, or is not proven to stay inside the base.
 pub(super) fn window_view(
     checker: &TensorChecker<'_>,
     item: &ViewItem,

@@ -16,11 +16,11 @@ use crate::base::nearest::{near_powers_of_two, nearest};
 /// Maximum number of TOML syntax errors reported for one file.
 const SYNTAX_LIMIT: usize = 20;
 
-/// Parses the text of the configuration `file`; missing keys have their defaults.
+/// Parses `text`, the configuration at the path `file`. Missing keys have their defaults.
 ///
 /// # Errors
 ///
-/// All errors, in textual order.
+/// All errors, in textual order. If there are TOML syntax errors, only these are reported, at most 20 of them.
 pub fn parse(file: &Arc<str>, text: &str) -> Result<Config, Vec<Diagnostic>> {
     let mut reader = ConfigReader { file, text, found: Vec::new() };
     let (table, errors) = DeTable::parse_recoverable(text);

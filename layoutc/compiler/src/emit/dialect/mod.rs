@@ -43,7 +43,7 @@ pub struct Dialect {
     pub half: Option<Half>,
     /// Name of a scalar type; empty for a record, whose structure has a name of its own.
     pub scalars: fn(Scalar) -> &'static str,
-    /// Built-in type of a vector or complex element; `None` if the generated code defines a structure.
+    /// Built-in type of an element with several lanes; `None` if the generated code defines a structure for it.
     pub own_type: fn(Dtype) -> Option<String>,
     /// Macro for the byte offset of a member of a structure: `offsetof`; empty if the language has none.
     pub offset_of: &'static str,
@@ -85,7 +85,7 @@ pub struct Dialect {
     /// Macro that stores consecutive elements of an array as one vector: `LAYOUTC_STORE`; empty if the language has
     /// none.
     pub store_vector: &'static str,
-    /// Library functions that generated code calls; local identifiers must not shadow these names.
+    /// Library functions and constants that generated code uses; local identifiers must not shadow these names.
     pub called: &'static [&'static str],
 }
 
@@ -142,13 +142,14 @@ pub enum Assert {
 }
 
 impl Dialect {
-    /// Dialect in which byte counts are computed.
+    /// Dialect in which byte counts are computed: that of `wide`, or this dialect if there is none.
     pub fn for_bytes(&'static self) -> &'static Dialect {
         (self.wide)().unwrap_or(self)
     }
 
     /// Pair of dialects for a language and an index type: for generated code, and for reference implementations in
-    /// tests (without strength reduction in C, else the first one again). `None` for an unknown pair.
+    /// tests. The latter has no strength reduction in C, and is the former again in other languages. `None` for an
+    /// unknown language or index type.
     pub fn find(language: &str, index: &str) -> Option<[&'static Dialect; 2]> {
         let all: [(&str, [&'static Dialect; 2]); 6] = [
             ("c", [&C, &C_PLAIN]),

@@ -13,8 +13,8 @@ pub(super) struct Moved<'a> {
     from_index: &'a Expr,
 }
 
-/// Copy of a float whose bits an assignment may change: x87 registers turn a signaling NaN into a quiet one. `None` for
-/// any other statement.
+/// Copy by `stmt` of a float whose bits an assignment may change: x87 registers turn a signaling NaN into a quiet one.
+/// `params` are the parameters of the function. `None` for any other statement.
 pub(super) fn moved<'a>(dialect: &Dialect, params: &[Param], stmt: &'a Stmt) -> Option<Moved<'a>> {
     let Stmt::Store { buffer: to, index: to_index, value, through: None } = stmt else {
         return None;

@@ -10,7 +10,7 @@ use crate::emit::{arithmetic, element};
 use crate::ir::Update;
 use crate::passes::{helper, update_helper};
 
-/// Text of a value.
+/// Text of an element value: in the C dialect of `style`, or in Python.
 pub fn number(style: Style, value: &Number) -> String {
     match style {
         Style::C(dialect) => in_c(dialect, value, &str::to_owned),
@@ -69,7 +69,7 @@ pub(super) fn gathered(
     }
 }
 
-/// Options of the C printer.
+/// Options of the C printer: the dialect, and `buffer` as in [`in_c`].
 #[derive(Clone, Copy)]
 struct Printed<'a> {
     dialect: &'static Dialect,
@@ -197,7 +197,7 @@ fn unsigned_type(dialect: &Dialect, element: &str) -> Option<&'static str> {
     }
 }
 
-/// Value of the unsigned type, converted back to `element`.
+/// Cast of `value`, which has the unsigned type of `element`, to `element`.
 fn wrapped(of: Printed<'_>, element: &str, value: Piece) -> Piece {
     Piece::cast(&element::type_name(of.dialect, element, false), value)
 }

@@ -15,7 +15,8 @@ pub(super) enum Tight {
     Primary,
 }
 
-/// Infix operator: its precedence, and the least precedence of its left and right operands without parentheses.
+/// Infix operator: its text, its precedence, and the least precedence that its left and its right operand have without
+/// parentheses.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Infix {
     sign: &'static str,
@@ -25,32 +26,32 @@ pub(super) struct Infix {
 }
 
 impl Infix {
-    /// `||`, with `&&` operands in parentheses because compilers warn otherwise.
+    /// Operator `||` (in Python `or`). Operands with `||` or `&&` are in parentheses, because compilers warn otherwise.
     pub(super) const fn or(sign: &'static str) -> Self {
         Self { sign, tight: Tight::Or, left: Tight::Equality, right: Tight::Equality }
     }
 
-    /// `&&`, with `||` and `&&` operands in parentheses.
+    /// Operator `&&` (in Python `and`). Operands with `||` or `&&` are in parentheses.
     pub(super) const fn and(sign: &'static str) -> Self {
         Self { sign, tight: Tight::And, left: Tight::Equality, right: Tight::Equality }
     }
 
-    /// `==` and `!=`.
+    /// Operator `==` or `!=`, in Python any comparison. Operands with comparisons are in parentheses.
     pub(super) const fn equality(sign: &'static str) -> Self {
         Self { sign, tight: Tight::Equality, left: Tight::Sum, right: Tight::Sum }
     }
 
-    /// `<` and `<=`.
+    /// Operator `<`, `<=` or `>`. Operands with comparisons are in parentheses.
     pub(super) const fn relation(sign: &'static str) -> Self {
         Self { sign, tight: Tight::Relation, left: Tight::Sum, right: Tight::Sum }
     }
 
-    /// `+` and `-`.
+    /// Operator `+` or `-`, which associates to the left.
     pub(super) const fn sum(sign: &'static str) -> Self {
         Self { sign, tight: Tight::Sum, left: Tight::Sum, right: Tight::Product }
     }
 
-    /// `*`, `/` and `%`.
+    /// Operator `*`, `/` or `%`, which associates to the left.
     pub(super) const fn product(sign: &'static str) -> Self {
         Self { sign, tight: Tight::Product, left: Tight::Product, right: Tight::Unary }
     }

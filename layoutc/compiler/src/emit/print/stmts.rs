@@ -362,8 +362,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Prints a call of a relayout primitive. Each place is passed as address and stride, followed by the distance
-    /// between blocks if the second member is given; `args` follow the places.
+    /// Prints a call of the relayout primitive `layoutc_<function>`. Each of `places` is passed as an address and a
+    /// stride, followed by the distance between blocks if it has one; `args` follow.
     fn call_on_blocks(
         &mut self,
         function: &str,

@@ -177,7 +177,7 @@ pub enum Compare {
 }
 
 impl Expr {
-    /// True for a constant number of bytes that fits the L2 cache.
+    /// True if the expression is a constant number of bytes, at least 0, that fits the L2 cache of the machine model.
     pub fn is_near(&self) -> bool {
         matches!(self, Self::Int { value } if (0..=CPU.l2_bytes).contains(value))
     }
@@ -237,7 +237,8 @@ impl Expr {
         }
     }
 
-    /// Copy of the expression in which `change` has replaced each subexpression, operands first.
+    /// Copy of the expression in which `change` has replaced every subexpression and at last the expression itself.
+    /// `change` gets each one with its operands already replaced.
     #[must_use]
     pub fn map(&self, change: &dyn Fn(Expr) -> Expr) -> Self {
         let mut copy = self.clone();

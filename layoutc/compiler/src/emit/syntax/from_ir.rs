@@ -180,8 +180,9 @@ impl From<ir::LaunchAxis> for WorkAxis {
     }
 }
 
-/// Statements of a body. An unrolled or worksharing loop gets a directive before it, and a launch gets an `Unused`
-/// statement for each index that the body does not use.
+/// Statements of the syntax tree for the statements of a body. A directive precedes an unrolled or worksharing loop. An
+/// `Unused` statement after a launch marks each index that the body does not use. Consecutive declarations of shared
+/// arrays become one statement.
 pub fn stmts(body: Vec<ir::Stmt>) -> Vec<Stmt> {
     let unused = unused_indices(&body);
     let mut stmts = Vec::with_capacity(body.len());
@@ -215,7 +216,7 @@ fn directive(stmt: &ir::Stmt) -> Option<Stmt> {
     }
 }
 
-/// Launch indices that no statement after the launch uses.
+/// `Unused` statements for the launch indices that no statement after the launch uses; empty if `body` has no launch.
 fn unused_indices(body: &[ir::Stmt]) -> Vec<Stmt> {
     let launch = body.iter().enumerate().find_map(|(k, stmt)| match stmt {
         ir::Stmt::Launch { axes } => Some((k, axes)),
@@ -225,7 +226,7 @@ fn unused_indices(body: &[ir::Stmt]) -> Vec<Stmt> {
     unused(axes.iter().map(|axis| &axis.name), body.iter().skip(k).skip(1))
 }
 
-/// `Unused` statements for the names that no statement uses.
+/// `Unused` statements for those of `names` that no statement of `body` mentions.
 fn unused<'a>(
     names: impl Iterator<Item = &'a String>,
     body: impl Iterator<Item = &'a ir::Stmt>,

@@ -87,7 +87,8 @@ pub enum Returns {
     Nothing,
     /// Index or count, of the index type.
     Index,
-    /// Number of bytes, in an integer type as wide as an address. The index parameters have the same type.
+    /// Number of bytes, of the type in which byte counts are computed: a 64-bit integer, or the index type in C. The
+    /// index parameters have the same type.
     Bytes,
     /// Truth value.
     Bool,
@@ -110,8 +111,8 @@ pub struct Function {
     pub vector_versions: bool,
     /// True if a parallel region encloses the call of the function.
     pub in_region: bool,
-    /// `Unused` statements in place of those at the top level of the body, for a language in which the `Assert`
-    /// statements are not printed; empty for a function that a template makes.
+    /// `Unused` statements that replace those at the top level of `body` in a language that prints no `Assert`
+    /// statements: they also mark parameters that only such statements use. Empty for a function that a template makes.
     #[serde(skip)]
     pub(super) unchecked: Vec<Stmt>,
 }

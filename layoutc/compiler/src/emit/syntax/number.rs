@@ -54,7 +54,7 @@ pub enum Number {
     Fetch {
         /// Identifier of the function.
         function: String,
-        /// Arguments: the image, then the physical index.
+        /// Arguments: the image, then the index of the element along each physical axis, outermost first.
         args: Vec<Expr>,
     },
     /// Negation `-a`.
@@ -130,15 +130,15 @@ pub enum NumberOp {
     Divide,
     /// Quotient of integers, rounded towards minus infinity.
     FloorDivide,
-    /// Remainder of `floor_divide`, with the sign of the divisor.
+    /// Remainder of `floor_divide`, which has the sign of the divisor: 3 for -1 and 4.
     Modulo,
     /// Conjunction of truth values.
     And,
     /// Disjunction of truth values.
     Or,
-    /// Lesser operand, `b` if they are equal; of floats the number if one of them is a NaN.
+    /// Lesser operand, `b` if they are equal. If one of two floats is a NaN, the result is the other one.
     Min,
-    /// Greater operand, `b` if they are equal; of floats the number if one of them is a NaN.
+    /// Greater operand, `b` if they are equal. If one of two floats is a NaN, the result is the other one.
     Max,
     /// `a == b`
     Equal,

@@ -128,7 +128,7 @@ pub enum Stmt {
     Turn {
         /// Identifier of the array of words that is read.
         from: String,
-        /// Index in `from` of the first word that is read.
+        /// Index in `from` of the first word that is read, in words.
         first: Expr,
         /// Identifier of the array of words that is written, from its start.
         to: String,
@@ -163,7 +163,8 @@ pub enum Stmt {
         /// Statements that the thread executes, in order.
         body: Vec<Stmt>,
     },
-    /// Declaration of arrays shared by the threads of a parallel region: the arrays of one thread.
+    /// Declaration of arrays that the threads of a parallel region share. Each thread declares the arrays, and all
+    /// threads use the arrays of one thread.
     TeamArrays {
         /// Shared arrays.
         arrays: Vec<TeamArray>,
@@ -204,7 +205,8 @@ pub enum Stmt {
     Put {
         /// Identifier of the function.
         function: String,
-        /// Arguments without the last: the image, then the physical index.
+        /// Arguments without the last: the image, then the layer in an array of images, the row, and the index of the
+        /// texel in the row.
         args: Vec<Expr>,
         /// Last argument: value of the texel.
         value: Operand,
@@ -425,7 +427,7 @@ pub enum Operand {
     },
     /// Computed value.
     Number {
-        /// Value.
+        /// Value of the element.
         value: Number,
     },
     /// Conversion of an operand to another element type.
@@ -439,7 +441,7 @@ pub enum Operand {
     Call {
         /// Identifier of the function.
         name: String,
-        /// Arguments, in order.
+        /// Arguments: the image, then the index of the element along each physical axis, outermost first.
         args: Vec<Expr>,
     },
 }

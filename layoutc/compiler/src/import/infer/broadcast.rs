@@ -6,7 +6,8 @@ use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extents};
 use crate::import::error::{ShapeResult, listed, mismatch};
 
-/// Result of an elementwise operator that broadcasts all operands: `[4, 1]` and `[3]` give `[4, 3]`.
+/// Result of an elementwise operator that broadcasts all operands: `[4, 1]` and `[3]` give `[4, 3]`. Before opset 7, an
+/// operator with the attribute `broadcast=1` has the shape of operand 0.
 pub(super) fn broadcast(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let mut shape = Vec::new();
     if call.opset < 7 && call.integer("broadcast") == Some(1) {
@@ -45,7 +46,7 @@ pub(super) fn unary(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
 }
 
 /// Element type of the first result of an elementwise operator:
-/// - `bool` for comparisons and logic
+/// - `bool` for comparisons, logic, `IsInf` and `IsNaN`
 /// - the type in the attribute `to` for casts
 /// - the type of operand 1 for `Where` and `CastLike`
 /// - the quantized or dequantized type for quantization

@@ -170,12 +170,12 @@ static BY_NAME: LazyLock<BTreeMap<&str, &OperatorFamily>> = LazyLock::new(|| {
     FAMILIES.iter().flat_map(|family| names(family).map(move |name| (name, family))).collect()
 });
 
-/// Family of an operator of the standard domain, by the operator's name; `None` if it is in no family.
+/// Family of the operator `op` of the standard domain; `None` if it is in no family.
 pub(in crate::import) fn family(op: &str) -> Option<&'static OperatorFamily> {
     BY_NAME.get(op).copied()
 }
 
-/// True if the operator is elementwise and broadcasts several operands.
+/// True if the operator `op` is elementwise and broadcasts several operands: one of [`BROADCAST`].
 pub(in crate::import) fn is_broadcast(op: &str) -> bool {
     BROADCAST.split_whitespace().any(|own| own == op)
 }

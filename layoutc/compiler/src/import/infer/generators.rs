@@ -84,7 +84,8 @@ pub(super) fn truth(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::integer(Scalar::Bool, truth))
 }
 
-/// Result of `EyeLike`: a matrix with the shape of the operand, ones on a diagonal.
+/// Result of `EyeLike`: a matrix with the shape of the operand, ones on a diagonal. An error if the operand does not
+/// have rank 2.
 pub(super) fn eye_like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = call.shape(0)?;
     if shape.len() != 2 {
@@ -105,7 +106,8 @@ pub(super) fn like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(input.dtype), input.shape.clone()))
 }
 
-/// Result of `Range`: `ceil((limit - start) / step)` numbers from `start`, excluding `limit`.
+/// Result of `Range`: `ceil((limit - start) / step)` numbers from `start`, excluding `limit`. The operands are (start,
+/// limit, step).
 pub(super) fn range(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let dtype = call.input(0)?.dtype;
     let one = |k: usize| match call.input(k)?.known.as_ref() {

@@ -104,7 +104,8 @@ pub(super) fn max_unpool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// Result of `CenterCropPad`: new extents for the axes in `axes`, or for all axes.
+/// Result of `CenterCropPad`: the operand's shape, with the extents in operand 1 for the axes in the attribute `axes`,
+/// or for all axes without the attribute.
 pub(super) fn center_crop_pad(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let rank = data.shape.len();

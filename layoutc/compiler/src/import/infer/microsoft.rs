@@ -6,7 +6,11 @@ use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
-/// Results of an operator of the domain `com.microsoft`; [`ShapeError::Operator`] if there is no shape rule.
+/// Results of an operator of the domain `com.microsoft`.
+///
+/// # Errors
+/// [`ShapeError::Operator`] if there is no shape rule for the operator, [`ShapeError::Mismatch`] if its operands do not
+/// match.
 pub(super) fn fused(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let like = |dtype| Ok(vec![ShapedTensor::new(dtype, input.shape.clone())]);
@@ -67,6 +71,7 @@ fn halved(input: &ShapedTensor) -> ShapedTensor {
 }
 
 /// Result of a matrix product with optional transposition (`transA`, `transB`) of the last two axes of each operand.
+/// The error is [`ShapeError::Operator`] if the batch axes are transposed too (`transBatchA`, `transBatchB`).
 fn matmul(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let is_set = |name: &str| call.integer(name) == Some(1);
     if is_set("transBatchA") || is_set("transBatchB") {

@@ -35,8 +35,10 @@ pub(super) use reshape::permutation;
 /// `call.outputs`, including omitted ones.
 ///
 /// # Errors
-/// There is no shape rule for the operator, its shapes depend on data that is not constant, or its operands do not
-/// match.
+/// [`ShapeError::Operator`] if there is no shape rule for the operator or for that number of results.
+/// [`ShapeError::DataDependent`] if the shapes depend on data that is not constant, [`ShapeError::Mismatch`] if the
+/// operands do not match. [`ShapeError::NotTensor`] and [`ShapeError::ElementType`] for types that graphs do not
+/// support.
 pub(super) fn infer(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let is_own = ["", "ai.onnx"].contains(&call.node.domain.as_str());
     let mut results = match call.node.domain.as_str() {

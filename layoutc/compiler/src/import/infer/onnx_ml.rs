@@ -8,7 +8,11 @@ use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 /// Number of the string type in ONNX's `TensorProto.DataType`, which layoutc does not have.
 const TEXT: i64 = 8;
 
-/// Results of an operator of the domain `ai.onnx.ml`; [`ShapeError::Operator`] if there is no shape rule.
+/// Results of an operator of the domain `ai.onnx.ml`.
+///
+/// # Errors
+/// [`ShapeError::Operator`] if there is no shape rule for the operator, [`ShapeError::Mismatch`] if its operands do not
+/// match. [`ShapeError::ElementType`] for string results, [`ShapeError::NotTensor`] for maps.
 pub(super) fn learned(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let like = |dtype| Ok(vec![ShapedTensor::new(dtype, input.shape.clone())]);
@@ -66,7 +70,8 @@ fn targets(call: &OnnxCall<'_>, dtype: Scalar, name: &str) -> ShapeResult<Vec<Sh
 }
 
 /// Results of a classifier: the class of each row (`i64`), and a score for each row and class (`f32`). `name` is the
-/// attribute that lists the class labels. String labels are an error.
+/// attribute that lists the class labels. The error is [`ShapeError::ElementType`] if it has no integer labels, because
+/// string labels are not supported.
 fn classes(call: &OnnxCall<'_>, name: &str) -> ShapeResult<Vec<ShapedTensor>> {
     let Some(labels) = call.integers(name).filter(|labels| !labels.is_empty()) else {
         return Err(ShapeError::ElementType(TEXT));
@@ -79,7 +84,7 @@ fn classes(call: &OnnxCall<'_>, name: &str) -> ShapeResult<Vec<ShapedTensor>> {
     ])
 }
 
-/// Element type of the result of `LabelEncoder`; strings are an error.
+/// Element type of the result of `LabelEncoder`; the error is [`ShapeError::ElementType`] for strings.
 fn label(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     if let Some(own) = call.attribute("values_tensor").and_then(|own| own.t.as_ref()) {
         return element_type(own.data_type);

@@ -11,8 +11,9 @@ pub(super) enum WeightOrder {
     UnitsLast,
 }
 
-/// Results of a recurrent operator: the output of each step, then `states` final states. `weights` is the order of the
-/// axes of the weight tensor, of which one has extent `gates * units`; `gates` is 4 for an LSTM.
+/// Results of a recurrent operator: the output of each step, then `states` final states. `gates` is the number of gates
+/// of a unit: 4 for an LSTM, 3 for a GRU. `weights` is the order of the axes of the weight tensor, of which one has
+/// extent `gates * units`.
 pub(super) fn recurrent(
     call: &OnnxCall<'_>,
     gates: u64,

@@ -23,7 +23,8 @@ pub(super) fn arg(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(Scalar::I64, reduced_shape(call, shape, &[axis])))
 }
 
-/// Shape of a reduction's result: reduced axes have extent 1, or are removed if the attribute `keepdims` is 0.
+/// Shape of a reduction's result. `shape` is that of the operand, `axes` are the positions of the reduced axes. They
+/// have extent 1, or are removed if the attribute `keepdims` is 0.
 fn reduced_shape(call: &OnnxCall<'_>, shape: &[u64], axes: &[usize]) -> Vec<u64> {
     let keep_dims = call.integer("keepdims") != Some(0);
     let remaining = shape.iter().enumerate().filter(|(k, _)| keep_dims || !axes.contains(k));
@@ -42,7 +43,8 @@ pub(super) fn layer_normalization(call: &OnnxCall<'_>) -> ShapeResult<Vec<Shaped
     Ok(vec![input.unknown(), means.clone(), means])
 }
 
-/// Results of `BatchNormalization`: the normalized tensor, and in training the means and variances of the channels.
+/// Results of `BatchNormalization`: the normalized tensor, then the running mean, the running variance, the saved mean
+/// and the saved variance of each channel, which a model requests only in training.
 pub(super) fn batch_normalization(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let channels = input.shape.get(1).copied().unwrap_or(1);

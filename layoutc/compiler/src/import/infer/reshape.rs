@@ -76,8 +76,9 @@ pub(super) fn unsqueeze(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(input.dtype, shape.collect()))
 }
 
-/// Permutation of a `Transpose`: axis `k` of the result is axis `permutation[k]` of the operand. By default the axes
-/// are reversed.
+/// Permutation of a `Transpose`, in the attribute `perm`: axis `k` of the result is axis `permutation[k]` of the
+/// operand. Without the attribute the axes are reversed. An error if the attribute is not a permutation of the
+/// operand's axes.
 pub(in crate::import) fn permutation(call: &OnnxCall<'_>) -> ShapeResult<Vec<usize>> {
     let rank = call.shape(0)?.len();
     let Some(axes) = call.integers("perm") else { return Ok((0..rank).rev().collect()) };

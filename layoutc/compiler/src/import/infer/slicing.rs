@@ -29,7 +29,7 @@ pub(super) fn split(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
         Some(sizes) => extents(sizes)?,
         None => {
             let count = check_overflow(u64::try_from(call.outputs).ok())?.max(1);
-            // Equal parts; the last one may be smaller.
+            // Equal parts; the last ones may be smaller or empty.
             let size = whole.div_ceil(count);
             (0..count).map(|k| size.min(whole.saturating_sub(k.saturating_mul(size)))).collect()
         }
@@ -137,8 +137,8 @@ pub(super) fn gather_elements(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> 
     Ok(ShapedTensor::new(call.input(0)?.dtype, call.shape(1)?.to_vec()))
 }
 
-/// Result of `GatherND`: the last axis of the indices selects a slice of the operand; the first `batch_dims` axes are
-/// batches.
+/// Result of `GatherND`: each vector along the last axis of the indices selects a slice of the operand. The first
+/// `batch_dims` axes are batches.
 pub(super) fn gather_nd(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, indices) = (call.input(0)?, call.shape(1)?);
     let Some((depth, outer)) = indices.split_last() else {

@@ -21,7 +21,7 @@ impl WindowParams {
     }
 }
 
-/// Result of `Conv`. Its window is as large as the filter, operand 1.
+/// Result of `Conv`, whose filter is operand 1.
 pub(super) fn conv(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     Ok(ShapedTensor::new(data.dtype, conv_shape(call, &data.shape, call.shape(1)?)?))
@@ -52,9 +52,10 @@ pub(super) fn conv_shape(
     Ok(shape)
 }
 
-/// Result of `ConvTranspose`. Each spatial extent is the one in the attribute `output_shape`, or without that attribute
-/// `stride * (extent - 1) + output_padding + span - pads`, `pads` being the sum of the padding on both sides. Source:
-/// ONNX, `ConvTranspose`.
+/// Result of `ConvTranspose`. Each spatial extent is the one in the attribute `output_shape`. Without that attribute it
+/// is `stride * (extent - 1) + output_padding + span - pads`, `pads` being the sum of the padding on both sides, which
+/// is 0 with `auto_pad=VALID`; with `auto_pad=SAME_UPPER` or `SAME_LOWER` it is `stride * extent`. Source: ONNX,
+/// `ConvTranspose`.
 pub(super) fn conv_transpose(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (data, filter) = (call.input(0)?, call.shape(1)?);
     let (batch, channels, space) = call.image(0)?;
@@ -95,7 +96,8 @@ pub(super) fn conv_transpose(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// Results of a pooling operator; for `MaxPool` also the `i64` positions of the maxima.
+/// Results of a pooling operator: the pooled tensor, and for `MaxPool` the `i64` positions of the maxima, of the same
+/// shape.
 pub(super) fn pool(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let data = call.input(0)?;
     let (batch, channels, space) = call.image(0)?;
@@ -126,8 +128,12 @@ fn group(call: &OnnxCall<'_>) -> ShapeResult<u64> {
     }
 }
 
-/// Parameters of the window along each of `rank` spatial axes. The kernel extents are those of the attribute
-/// `kernel_shape`, or without it those of `filter`, the spatial shape of the filter.
+/// Parameters of the window along each of `rank` spatial axes, outermost first. The kernel extents are those of the
+/// attribute `kernel_shape`, or without it those of `filter`, the spatial shape of the filter.
+///
+/// # Errors
+/// `ShapeError::Mismatch` if there are neither, if an attribute does not have `rank` axes, or if a kernel extent,
+/// stride or dilation is less than 1.
 fn moves(
     call: &OnnxCall<'_>,
     rank: usize,
@@ -162,8 +168,9 @@ fn moves(
 }
 
 /// Number of window positions along an axis of extent `size`: `(size + pads - span) / stride + 1`, where `pads` is the
-/// sum of the padding on both sides. The quotient is rounded up if `ceil` is 1, down if it is 0. With
-/// `auto_pad=SAME_UPPER` or `SAME_LOWER` the number is `size / stride`, rounded up.
+/// sum of the padding on both sides, 0 with `auto_pad=VALID`. The quotient is rounded down if `ceil` is 0, up if it is
+/// 1; in that case a window that starts after the last element is not counted. With `auto_pad=SAME_UPPER` or
+/// `SAME_LOWER` the number is `size / stride`, rounded up.
 fn window_count(
     call: &OnnxCall<'_>,
     size: u64,

@@ -1,4 +1,4 @@
-//! Choices that the manifest leaves open, one kind of choice a file.
+//! Heuristics for the choices that the manifest leaves open, one kind of choice in each file.
 
 pub(crate) mod operand_packing;
 pub(crate) mod parallelize;

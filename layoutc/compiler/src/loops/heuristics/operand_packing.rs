@@ -34,12 +34,13 @@ struct Candidate<'a> {
     axis: usize,
 }
 
-/// Plan of the statement with a packed operand. `None` if the manifest orders or tiles the loops, the statement has no
-/// reduction, no vector register tile is planned, or packing is not needed, not possible or not profitable. `sight` are
-/// the reads; `whole` maps a buffer reference to its buffer.
+/// Schedule of the statement with a packed operand. `sight` are the reads; `whole` returns the buffer of a reference.
+/// `None` if the manifest orders or tiles the loops, the statement has no reduction, `tiling` is not vectors, or
+/// packing is not needed, not possible or not profitable.
 ///
 /// # Errors
-/// [`PlanError`] if an expression grows too large.
+/// [`PlanError::Choice`] if the loops cannot be ordered, as [`Order::new`]. [`PlanError::Expr`] if a value overflows or
+/// an expression becomes too large.
 pub(crate) fn planned<'a>(
     domain: &IterationDomain,
     compute: &KernelInstance,
@@ -92,16 +93,17 @@ pub(crate) fn planned<'a>(
     Ok(found.map(|found| found.planned))
 }
 
-/// True if `target`, the tensor that the statement writes, can hold partial results of a split-K reduction: whole bytes,
-/// of the accumulator's type, which the statement does not read.
+/// True if `target`, the tensor that the statement writes, can hold partial results of a split-K reduction: its
+/// elements are whole bytes of the accumulator's type, and the statement does not read it.
 pub(crate) fn keeps_sums(statement: &Statement, target: &Tensor) -> bool {
     !statement.reads(statement.target)
         && target.dtype.element_bits() >= 8
         && target.dtype == statement.accumulator.element()
 }
 
-/// Longest reduced loop that the block depends on, and the iterations per chunk (a power of 2) with which a block has
-/// at most `packed_part_bytes`; `bytes` is the size of the whole block. `None` if the reduced loops of a chunk would
+/// Pair of the longest reduced loop on which the packed block depends, and the iterations per chunk (a power of 2) with
+/// which a block has at most `packed_part_bytes`; `bytes` is the size of the block of the whole reduction. `None` if
+/// the block depends on no reduced loop or on one without constant trip count, or if the reduced loops of a chunk would
 /// have fewer than `far_vectors` iterations in total.
 fn split_k_factor(
     domain: &IterationDomain,
@@ -123,8 +125,10 @@ fn split_k_factor(
     (all >= CPU.far_vectors).then_some((number, by))
 }
 
-/// Loop along which all reads but one are broadcast or unit-stride. Prefers a trip count that is a multiple of `lanes`,
-/// then a unit-stride target, then the greatest trip count. `None` if there is no such loop.
+/// Candidate for a loop of `outer` along which all reads but one are broadcast or unit-stride, and no read has a
+/// boundary condition; the read of the candidate is the other one. The loop has a constant trip count of at least
+/// `lanes`. Prefers a trip count that is a multiple of `lanes`, then a unit-stride target, then the greatest trip
+/// count. `None` if there is no such loop.
 fn strided_operand<'a>(
     domain: &IterationDomain,
     outer: &[usize],
@@ -154,7 +158,8 @@ fn strided_operand<'a>(
 }
 
 /// Candidate for the one read that is unit-stride along the vector loop `number` but has a stride of at least
-/// `far_stride_bytes` along a reduced loop of at least `far_vectors` iterations. `None` if no read or several are such.
+/// `far_stride_bytes` along a reduced loop of at least `far_vectors` iterations. `None` if there is no such read, or
+/// more than one.
 fn page_strided_operand<'a>(
     domain: &IterationDomain,
     number: usize,
@@ -180,8 +185,8 @@ fn page_strided_operand<'a>(
 }
 
 impl<'a> Candidate<'a> {
-    /// Candidate for a read of `number`; `None` if the read has a boundary condition, or the loop occurs in the index
-    /// of no axis or of several.
+    /// Candidate for packing the tile of `read` so that the loop `number` can be vectorized. `None` if the read has a
+    /// boundary condition, or the loop occurs in its index along no axis or along several.
     fn new(
         domain: &IterationDomain,
         number: usize,
@@ -198,15 +203,16 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Plan with a packed block, and the size of the block in bytes.
+/// Schedule with a packed block, and the size of the block in bytes.
 struct Found {
     planned: ScheduledStatement,
     bytes: i128,
 }
 
-/// Plan with the loops reordered so that each block is packed once for all its uses. `parts` is a reduced loop and its
-/// iterations per chunk: the chunks become the outermost loop (split-K). `None` if the block has no constant size, or
-/// has fewer than `packing_uses` uses, or no vector loop is found.
+/// Schedule with the loops reordered so that each block is packed once for all its uses. `sight` are the reads, and
+/// `tensor` is the tensor to pack. `parts` is a reduced loop and its iterations per chunk: the chunks become the
+/// outermost loop (split-K). `None` if the block has no constant size, or has fewer than `packing_uses` uses, or no
+/// vector loop is found.
 fn schedule_with_packing<'a>(
     domain: &IterationDomain,
     compute: &KernelInstance,
@@ -277,9 +283,9 @@ fn schedule_with_packing<'a>(
     }))
 }
 
-/// Moves the outer loops that the block depends on before those that reuse it. Returns the name of the innermost of the
-/// former, inside which the block is packed, and the number of uses of each block. `None` if the block depends on no
-/// outer loop.
+/// Moves the outer loops on which the block depends before those that reuse it. Returns the name of the innermost loop
+/// on which the block depends, inside which it is packed, and the number of uses of each block. `None` if the block
+/// depends on no outer loop.
 fn reorder(
     domain: &IterationDomain,
     order: &mut Order,

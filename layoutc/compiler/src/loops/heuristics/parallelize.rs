@@ -12,10 +12,10 @@ use crate::loops::relayout::digits::{CommonDigit, DigitRefinement};
 use crate::loops::relayout::schedule::{RelayoutLoop, RelayoutPrimitive, RelayoutSchedule};
 use crate::machine::CPU;
 
-/// Number of threads that the loops of a relayout use.
+/// Threads that run the loops of a relayout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cores {
-    /// Calling thread only.
+    /// The calling thread only.
     One,
     /// All threads, if there is enough work.
     All,
@@ -31,10 +31,10 @@ impl Cores {
     }
 }
 
-/// Loop of a nest.
+/// Loop of a nest, as a candidate to run in parallel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Loop {
-    /// Minimum trip count.
+    /// Least trip count over all values of the symbols.
     pub least: i128,
     /// Trip count for large values of the symbols.
     pub typical: i128,
@@ -43,15 +43,15 @@ pub(crate) struct Loop {
 }
 
 impl Loop {
-    /// Loop over `extent` values whose iterations write disjoint bytes.
+    /// Loop over `extent` values whose iterations write disjoint bytes. `ranges` are the ranges of the symbols.
     pub(crate) fn over(extent: &Algebra, symbols: &[Symbol], ranges: &Ranges<'_>) -> Self {
         let least = Range::of(extent, ranges).low.unwrap_or(0);
         Self { least, typical: typical(extent, symbols), is_disjoint: true }
     }
 }
 
-/// Position of the loop to parallelize; `None` if no loop is suitable. `loops` is a nest, outermost first, with one
-/// element of `element_bits` bits for each iteration of the innermost loop.
+/// Position in `loops` of the loop to parallelize; `None` if no loop is suitable. `loops` is a nest, outermost first,
+/// whose innermost loop writes one element of `element_bits` bits in each iteration.
 pub(crate) fn choose(loops: &[Loop], element_bits: i128) -> Option<usize> {
     choose_from(loops, element_bits, CPU.parallel_bytes)
 }
@@ -75,10 +75,10 @@ fn choose_from(loops: &[Loop], element_bits: i128, least: i128) -> Option<usize>
     enough.or_else(most).map(|(k, _)| *k)
 }
 
-/// True if iterations of a loop with this stride write disjoint bytes: each iteration writes inside its own aligned
-/// window of `stride` elements. `in_whole` is the least number of elements that fill whole bytes. `outer` are the
-/// strides of the outer loops, `inner` the strides and greatest values of all other loops, `constant` the offset at 0;
-/// in elements.
+/// True if iterations of a loop with the stride `stride` write disjoint bytes: each iteration writes inside its own
+/// aligned window of `stride` elements. `in_whole` is the least number of elements that fills whole bytes. `outer` are
+/// the strides of the outer loops, `inner` the strides and greatest values of all other loops, `constant` is the offset
+/// with all loops at 0; all in elements.
 pub(crate) fn writes_are_disjoint(
     stride: i128,
     in_whole: i128,
@@ -99,8 +99,8 @@ pub(crate) fn writes_are_disjoint(
     low.div_euclid(window) == high.div_euclid(window)
 }
 
-/// Loop of a nest to parallelize; `None` if no level is suitable. `written_bits` is the size of an element in the
-/// destination.
+/// Loop of the nest of `refinement` to parallelize, of the loops in the schedule; `None` if no loop is suitable.
+/// `ranges` are the ranges of the symbols, `written_bits` is the size of an element in the destination.
 pub(crate) fn level(
     refinement: &DigitRefinement,
     RelayoutSchedule { levels, inner }: &RelayoutSchedule,
@@ -151,8 +151,8 @@ pub(crate) fn level(
     levels.get(choose_from(&loops?, written_bits, least)?).copied()
 }
 
-/// True if different values of digit `k` write disjoint bytes of the destination, for fixed values of the digits
-/// `around`.
+/// True if different values of digit `k` are known to write disjoint bytes of the destination, for fixed values of the
+/// digits `around`. `bits` is the size of an element in the destination.
 fn is_apart(refinement: &DigitRefinement, k: usize, around: &[usize], bits: i128) -> bool {
     let in_whole = elements_of_whole_bytes(bits);
     let steps = |digits: &[usize]| -> Option<Vec<i128>> {
@@ -170,8 +170,9 @@ fn is_apart(refinement: &DigitRefinement, k: usize, around: &[usize], bits: i128
     }
 }
 
-/// Strides and greatest values of a chain's digits in the destination, in elements, without the digits `given`. Digits
-/// that form one index there are a single entry, whose greatest value is that of the elements.
+/// Pairs (stride in the destination in elements, greatest value) of the digits of a chain, without the digits `given`.
+/// If no digit of the chain is given and the strides are proportional to the weights, a single pair stands for the
+/// chain's `m`: the stride of `m`, and the greatest `m` of an element. `None` if a stride or extent is not constant.
 fn reach(refinement: &DigitRefinement, chain: usize, given: &[usize]) -> Option<Vec<(i128, i128)>> {
     let digits = refinement.digits.iter().enumerate().filter(|(_, digit)| digit.chain == chain);
     let (given, free): (Vec<_>, Vec<_>) = digits.partition(|(k, _)| given.contains(k));
@@ -193,7 +194,7 @@ fn reach(refinement: &DigitRefinement, chain: usize, given: &[usize]) -> Option<
     Some(digits.into_iter().map(|(step, most, _)| (step, most)).collect())
 }
 
-/// Smallest number of elements of these bits that fills whole bytes.
+/// Smallest number of elements of `bits` bits that fills whole bytes: 2 for 4 bits, 8 for 3 bits.
 pub(crate) fn elements_of_whole_bytes(bits: i128) -> i128 {
     u32::try_from(bits).map_or(1, |bits| byte_group(bits).0.into())
 }

@@ -22,9 +22,11 @@ pub(crate) fn may_have_partial_sums(statement: &Statement) -> bool {
     is_quick
 }
 
-/// Splits the loop over accumulators off the first reduced loop along which no read is guarded, and all reads have
-/// stride 0 or 1, at least one of them 1; may split rows off `outer`. Returns the new loops, and those inside `around`,
-/// outermost first. `None` if there is no such loop, or the first one has fewer than two vectors of iterations.
+/// Splits the loop over accumulators off the first loop of `reduced` along which no read has a boundary condition, and
+/// all reads have stride 0 or 1, at least one of them 1. It has up to `partial_sum_vectors` vectors of `lanes`
+/// iterations. A loop over rows may be split off `outer`. Returns the pair of the new loops and of the loops inside the
+/// reduced loop around the accumulators, outermost first. `None` if there is no such loop, or the first one has a
+/// constant trip count of fewer than two vectors.
 pub(crate) fn lanes(
     domain: &mut IterationDomain,
     outer: &mut Vec<usize>,

@@ -11,7 +11,8 @@ use crate::loops::reads::{AccessSummary, Reads};
 use crate::machine::{CPU, Registers};
 
 /// Loops of the register tile, outermost first: up to two loops over rows, one over vectors, one over the `lanes` of a
-/// vector. The loops are taken or split from `outer`. Empty if no loop is vectorizable.
+/// vector. `registers` limits the number of rows and vectors. The loops are removed or split off from `outer`. Empty if
+/// no loop is vectorizable.
 pub(crate) fn register_tile(
     domain: &mut IterationDomain,
     outer: &mut Vec<usize>,
@@ -47,9 +48,10 @@ pub(crate) fn register_tile(
     Ok(inner)
 }
 
-/// Loop to vectorize: all reads are broadcast or unit-stride along it, and some read or the target is unit-stride.
-/// Prefers a loop without boundary conditions, then one whose trip count is a multiple or divisor of `lanes`, then a
-/// unit-stride target, then the greatest trip count.
+/// Number of the loop of `outer` to vectorize: all reads are broadcast or unit-stride along it, some read or the target
+/// is unit-stride, and it has more than one iteration. If the manifest names the loop, only that one qualifies. Prefers
+/// a loop without boundary conditions, then one whose trip count is a multiple or divisor of `lanes`, then a
+/// unit-stride target, then the greatest trip count. `None` if no loop qualifies.
 pub(crate) fn vector_axis(
     domain: &IterationDomain,
     outer: &[usize],
@@ -117,9 +119,10 @@ fn whole_vector(
     Ok((fused.unwrap_or(along), rest))
 }
 
-/// Loop whose iterations use further vectors for the same rows, if no loop over vectors encloses the lanes: along it,
-/// all reads that are broadcast over a vector stay constant, and some vector read moves. A broadcast value is then
-/// loaded once for several vectors. `None` if there is no such loop.
+/// Innermost loop of `outer` whose iterations use further vectors for the same rows, for a lane loop `vector` without a
+/// loop over vectors around it. All reads that are broadcast along `vector` are broadcast along the loop too, so that
+/// one load serves several vectors, and some other read is not. `None` if there is no such loop, or no read is
+/// broadcast along `vector`.
 fn second_vector_axis(
     domain: &IterationDomain,
     outer: &[usize],
@@ -141,8 +144,9 @@ fn second_vector_axis(
     Ok(found)
 }
 
-/// Splits `rounds` iterations off a loop: the inner loop, and the outer loop that remains in `outer`. The loop itself,
-/// removed from `outer`, and `None` if it has just `rounds` iterations.
+/// Splits the loop `number` of `outer` into an outer loop, which takes its place in `outer`, and an inner loop of
+/// `rounds` iterations. Returns the inner loop and the outer one. If the loop has `rounds` iterations, removes it from
+/// `outer` and returns it with `None` for the outer loop.
 fn split_off(
     domain: &mut IterationDomain,
     outer: &mut Vec<usize>,
@@ -161,9 +165,10 @@ fn split_off(
     Ok((second, Some(first)))
 }
 
-/// Loop over the rows of a register tile, split from the innermost outer loop other than `rest`, of at most `most` rows
-/// with `each` vectors each. `None` if no read is constant along the loop: rows pay because such a read is loaded once
-/// for several rows.
+/// Loop over the rows of a register tile, split from the innermost loop of `outer` that is not `rest` and has more than
+/// one iteration. It has at most `most` rows, with `each` vectors each. Rows pay if some read is constant along the
+/// loop, because that read is loaded once for several rows. `None` if no read is, the trip count is not constant, or
+/// `most` is below 2.
 pub(crate) fn row_tile(
     domain: &mut IterationDomain,
     outer: &mut Vec<usize>,
@@ -199,8 +204,9 @@ fn rows(rounds: i128, most: i128, each: i128) -> i128 {
     (least..=most).rev().find(|by| rounds % by == 0).filter(is_valid).unwrap_or(most)
 }
 
-/// Reduced loops in the order of memory: loops with boundary conditions first, then by decreasing stride. A loop along
-/// which a read has no constant stride is split if that gives constant strides.
+/// The loops `reduced` in the order of memory, outermost first: loops with boundary conditions, then the others, each
+/// by decreasing sum of the absolute strides of all reads. A loop along which a read has no constant stride is split if
+/// that gives constant strides.
 pub(crate) fn order_reduction_by_stride(
     domain: &mut IterationDomain,
     reduced: &[usize],
@@ -222,8 +228,9 @@ pub(crate) fn order_reduction_by_stride(
     Ok(all)
 }
 
-/// Iterations per part with which a loop must be split so that all reads have constant strides along both loops; `None`
-/// if they have them already, or no power of 2 up to 256 gives them.
+/// Trip count of the inner loop with which the loop `number` must be split so that all reads have constant strides
+/// along both loops. `None` if they have constant strides already, the trip count is not constant, or no power of 2
+/// from 2 to 256 that divides it gives constant strides.
 fn even_parts(
     domain: &IterationDomain,
     number: usize,

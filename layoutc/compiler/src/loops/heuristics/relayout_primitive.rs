@@ -9,8 +9,9 @@ use crate::loops::relayout::schedule::{RelayoutPrimitive, extent, speed};
 use crate::machine::CPU;
 use crate::model::InnerKernel;
 
-/// Primitive that the planner chooses. `element`: size of an element in bytes, `None` if only single elements can be
-/// copied; `may_share`: true for a digit whose tiles one call may transpose.
+/// Primitive that the planner chooses for a refinement: transposition, copies of runs or single elements, the first of
+/// these that is possible and moves enough bytes per call. `element`: size of an element in bytes, `None` if only
+/// single elements can be copied; `may_share`: true for a digit whose tiles one call may transpose.
 pub(crate) fn best(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
@@ -27,7 +28,8 @@ pub(crate) fn best(
     worth.next().unwrap_or(RelayoutPrimitive::Element)
 }
 
-/// Primitive of the kind `kind`; `None` if the refinement does not allow it.
+/// Primitive of the kind `kind`; `None` if the refinement does not allow it. `element`: size of an element in bytes,
+/// `None` if only single elements can be copied.
 pub(crate) fn of(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
@@ -43,7 +45,8 @@ pub(crate) fn of(
     }
 }
 
-/// Bytes that one call transposes, the length of one run, or the size of an element.
+/// Number of bytes that one call transposes, that one run has, or that an element has, depending on the primitive
+/// `inner`. `element` is the size of an element in bytes.
 fn bytes_per_call(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
@@ -61,7 +64,9 @@ fn bytes_per_call(
     }
 }
 
-/// Transposition of runs that are short enough to be copied as one element; `None` if runs may be partial.
+/// Transposition of the runs along digit `run` as if each was one element, of `element` times the length of a run
+/// bytes. `None` if runs may be partial, have no constant length or not 1, 2, 4, 8 or 16 bytes, or cannot be
+/// transposed.
 fn together(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
@@ -100,8 +105,9 @@ fn transpose(
     Some(RelayoutPrimitive::Transpose { rows, columns, together, count: None, bytes })
 }
 
-/// Copies of strided runs: the run digit `run`, counted by the digit that is fastest in the destination among those
-/// with independent bounds; `None` without such a digit.
+/// Copies of strided runs along digit `run`, which is contiguous in source and destination. The runs are counted by the
+/// digit that is fastest in the destination among those whose bounds are independent of `run`. `None` without such a
+/// digit.
 fn runs(refinement: &DigitRefinement, symbols: &[Symbol], run: usize) -> Option<RelayoutPrimitive> {
     let digit = refinement.digits.get(run)?;
     let others = refinement.digits.iter().enumerate().filter(|(k, other)| {
@@ -113,7 +119,8 @@ fn runs(refinement: &DigitRefinement, symbols: &[Symbol], run: usize) -> Option<
     Some(RelayoutPrimitive::Runs { run, count })
 }
 
-/// True if the bounds of the two digits are independent of each other, and neither chain starts late.
+/// True if the bounds of the two digits are independent of each other, and the elements of their chains start at digit
+/// values of 0.
 pub(crate) fn have_independent_bounds(
     refinement: &DigitRefinement,
     symbols: &[Symbol],

@@ -13,11 +13,11 @@ use crate::loops::relayout::schedule::{RelayoutPrimitive, extent, speed};
 use crate::machine::CPU;
 use crate::model::InnerKernel;
 
-/// The refinement in its fewest loops, split if that lets one call transpose several tiles: 8001 rows, two to a tile,
-/// become 8000 and one.
+/// Parts of a refinement, each with its fewest loops. There is more than one part if the split lets one call transpose
+/// several tiles: 8001 rows, two to a tile, become 8000 and one. `element` is the size of an element in bytes.
 ///
 /// # Errors
-/// [`ExprError`] if an offset exceeds the integer range.
+/// [`ExprError`] if an offset overflows or becomes too large.
 pub(crate) fn parts(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
@@ -32,8 +32,8 @@ pub(crate) fn parts(
     Ok(all)
 }
 
-/// Primitive with `count` set if one call can transpose several tiles; other primitives unchanged. `may_share(k)` is true
-/// if the manifest allows that digit `k` has no loop.
+/// Primitive `inner`; for a transposition, with `count` set to the digit whose tiles one call can transpose, or to
+/// `None` if there is none. `may_share(k)` is true if the manifest allows that digit `k` has no loop.
 pub(crate) fn together(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
@@ -49,8 +49,8 @@ pub(crate) fn together(
     }
 }
 
-/// The refinement with the less significant digits of a chain in a chain of their own if the chain's end is a multiple of
-/// the weight above them: for 250 rows as 32 by 4 by 2, the digit of 2 is always full.
+/// Refinement in which the less significant digits of a chain have a chain of their own, if the chain's end is a
+/// multiple of the weight above them: for 250 rows as 32 by 4 by 2, the digit of 2 is always full.
 fn unbound(refinement: &DigitRefinement, symbols: &[Symbol]) -> Result<DigitRefinement, ExprError> {
     let mut freed = refinement.clone();
     for (k, bounds) in refinement.chains.iter().enumerate() {
@@ -77,8 +77,9 @@ fn unbound(refinement: &DigitRefinement, symbols: &[Symbol]) -> Result<DigitRefi
     Ok(freed)
 }
 
-/// Obstacle to one call for several tiles: the most significant digit of a chain whose last tile is partial, and the
-/// end of the chain's elements; `None` if nothing is in the way, or if a split does not help.
+/// Obstacle to one call for several tiles, a chain whose last tile is partial: the pair of its most significant digit
+/// and the end of its elements. `None` if nothing is in the way, or if a split does not help. `element` is the size of
+/// an element in bytes.
 fn hindrance(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
@@ -112,7 +113,8 @@ fn hindrance(
     Ok(None)
 }
 
-/// Digit whose tiles are all transposed by one call; `None` if no digit allows it or a shared call does not pay.
+/// Digit whose tiles are all transposed by one call of the transposition `inner`; `None` if no digit allows it or a
+/// shared call does not pay.
 fn count(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
@@ -143,7 +145,7 @@ fn count(
 }
 
 /// True if 2 or 4 rows of a tile are interleaved in the destination, or 2 or 4 columns in the source, with at most
-/// `least_vector_bytes` in all.
+/// `least_vector_bytes` in all. `bytes` is the size of what is transposed as one element.
 fn alternates(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
@@ -165,9 +167,11 @@ fn alternates(
         || few(column, [&column.from_stride, &row.from_stride])
 }
 
-/// True if tiles along `digit` are adjacent in the source or the destination, are at least a vector across, and gain from
-/// a shared call. Whole cache lines on both sides gain nothing up to `l2_pair_bytes`; tiles that are not small gain
-/// only above `stream_bytes`, with runs below `unaligned_run_bytes` that end inside of cache lines.
+/// True if tiles of the digits `row` and `column` that follow each other along `digit` are adjacent in the source or
+/// the destination, are at least a vector across, and gain from a shared call. Tiles of whole cache lines on both sides
+/// gain nothing in a relayout of up to `l2_pair_bytes`. Tiles that are not small (`is_small`) gain only in one above
+/// `stream_bytes`, with runs below `unaligned_run_bytes` that end inside of cache lines. `bytes` is the size of what is
+/// transposed as one element.
 fn follows(
     refinement: &DigitRefinement,
     symbols: &[Symbol],

@@ -24,7 +24,7 @@ pub(crate) struct AddressChain {
     pub axes: Vec<usize>,
     /// Direction of the chain: `1` or `-1`.
     pub sign: i128,
-    /// Constant term of the index.
+    /// Constant term of the row-major index.
     pub constant: i128,
     /// Digits, most significant first.
     pub digits: Vec<AddressDigit>,
@@ -33,7 +33,7 @@ pub(crate) struct AddressChain {
 /// Digit of a chain.
 #[derive(Debug, Clone)]
 pub(crate) struct AddressDigit {
-    /// Weight of the digit in the chain's `m`.
+    /// Weight of the digit in the sum `m` of its chain.
     pub weight: i128,
     /// Stride of the digit, in elements; over symbols.
     pub stride: Expr,
@@ -41,10 +41,10 @@ pub(crate) struct AddressDigit {
     pub storage: Option<String>,
 }
 
-/// Address map of a layout that has a normal form, `digits`.
+/// Address map of a layout in its physical memory. `digits` is the normal form of the layout, [`Layout::digits`].
 ///
 /// # Errors
-/// [`ExprError`] if a stride overflows the integer range.
+/// [`ExprError`] if a stride overflows or becomes too large.
 pub(crate) fn physical_address_map(
     layout: &Layout,
     digits: &Digits,
@@ -91,11 +91,11 @@ pub(crate) fn physical_address_map(
     Ok(AddressMap { chains: chains.collect(), constant })
 }
 
-/// Address map of the dense row-major buffer of the logical tensor, with the chains of `like`. `None` if a chain fuses axes
-/// that are not consecutive.
+/// Address map of the dense row-major buffer of a tensor with the logical axes `axes`, with the chains of `like`.
+/// `None` if a chain fuses axes that are not consecutive.
 ///
 /// # Errors
-/// [`ExprError`] if a stride overflows the integer range.
+/// [`ExprError`] if a stride overflows or becomes too large.
 pub(crate) fn dense_address_map(
     axes: &[Axis],
     like: &AddressMap,
@@ -127,7 +127,7 @@ pub(crate) fn dense_address_map(
 /// Strides of a dense row-major buffer, in elements: `[3, 4, 5]` gives `[20, 5, 1]`.
 ///
 /// # Errors
-/// [`ExprError`] if a stride overflows the integer range.
+/// [`ExprError`] if a stride overflows or becomes too large.
 pub(crate) fn dense_strides(axes: &[Axis]) -> Result<Vec<Expr>, ExprError> {
     let mut stride = Expr::constant(1);
     let mut strides = Vec::with_capacity(axes.len());
@@ -148,8 +148,11 @@ pub(crate) fn renumber(mut map: AddressMap, axes: &[usize]) -> AddressMap {
     map
 }
 
-/// Address maps of source and destination of a relayout, over the axes of the destination; `None` if a layout has no normal form.
-/// `axes` are the positions of the source's axes in the destination.
+/// Address maps of source and destination of a relayout, in this order, over the logical axes of the destination.
+/// `axes[k]` is the position in the destination of axis `k` of the source. `None` if a layout has no normal form.
+///
+/// # Errors
+/// [`PlanError::Expr`] if a stride overflows or becomes too large.
 pub(crate) fn address_maps(
     from: &Layout,
     to: &Layout,

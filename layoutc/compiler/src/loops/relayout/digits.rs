@@ -6,12 +6,12 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 use crate::loops::arith::{ceil_div, fold, is_multiple, product, scale, sum};
 use crate::loops::relayout::address_map::{AddressChain, AddressMap};
 
-/// Loop of a refinement: a digit in which both offsets are linear.
+/// Loop of a refinement: a digit in which the offsets in source and destination are both linear.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommonDigit {
     /// Position of the digit's chain in [`DigitRefinement::chains`].
     pub chain: usize,
-    /// Weight of the digit in the chain's `m`.
+    /// Weight of the digit in `m`, the sum of the chain's digits times their weights.
     pub weight: i128,
     /// Number of values of the digit; over symbols.
     pub extent: Expr,
@@ -23,7 +23,7 @@ pub struct CommonDigit {
     pub name: String,
 }
 
-/// Bounds of a chain: its elements are at `low <= m < high`.
+/// Range of `m`, the sum of a chain's digits times their weights, in which the chain has elements: `low <= m < high`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValidRange {
     /// Least `m` of an element.
@@ -32,12 +32,13 @@ pub struct ValidRange {
     pub high: Expr,
 }
 
-/// Copy between two arrangements that is linear in every loop.
+/// Common refinement of the arrangements of one logical tensor in a source and a destination: a copy whose offsets are
+/// linear in every loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigitRefinement {
     /// Loops, grouped by chain, most significant first.
     pub digits: Vec<CommonDigit>,
-    /// Bounds of each chain.
+    /// Range of each chain in which it has elements.
     pub chains: Vec<ValidRange>,
     /// Offset in the source with all loop variables 0, in elements.
     pub from_constant: Expr,
@@ -51,7 +52,7 @@ impl CommonDigit {
         self.extent.as_const() == Some(1)
     }
 
-    /// True if the loop is contiguous in the source and the destination.
+    /// True if the loop is contiguous in source and destination: both strides are 1.
     pub fn is_run(&self) -> bool {
         [&self.from_stride, &self.to_stride].iter().all(|stride| stride.as_const() == Some(1))
     }
@@ -66,13 +67,13 @@ impl DigitRefinement {
             .is_some_and(|bounds| self.ends_early(chain, bounds, symbols) || bounds.starts_late())
     }
 
-    /// True if the digits of a chain may have values past its last element.
+    /// True if the digits of a chain may have values past its last element. `bounds` are the bounds of the chain.
     pub fn ends_early(&self, chain: usize, bounds: &ValidRange, symbols: &[Symbol]) -> bool {
         let several = self.digits.iter().filter(|digit| digit.chain == chain).count() > 1;
         several && !is_multiple(&bounds.high, self.top_weight(chain), symbols)
     }
 
-    /// Weight of a chain's most significant digit.
+    /// Weight of the most significant digit of a chain; 1 for a chain without digits.
     pub fn top_weight(&self, chain: usize) -> i128 {
         let digits = self.digits.iter().filter(|digit| digit.chain == chain);
         digits.map(|digit| digit.weight).max().unwrap_or(1)
@@ -86,13 +87,11 @@ impl ValidRange {
     }
 }
 
-/// Common refinement of two address maps; `None` if the maps have different chains, or the weights of their digits do not
-/// divide each other.
-///
-/// `axes` are the logical axes of both.
+/// Common refinement of the address maps `from` and `to` of two tensors with the same logical axes, `axes`. `None` if
+/// the maps have different chains, or the weights of their digits do not divide each other.
 ///
 /// # Errors
-/// [`ExprError`] if a stride overflows the integer range.
+/// [`ExprError`] if a stride or extent overflows or becomes too large.
 pub(crate) fn common_refinement(
     from: &AddressMap,
     to: &AddressMap,
@@ -125,8 +124,9 @@ pub(crate) fn common_refinement(
     }))
 }
 
-/// Name of a loop: of the axis if the digit is all of it, of the storage axis that consists of the digit, or the axis's
-/// name with `_outer`, `_inner` or the digit's position.
+/// Name of the loop over digit `place` of the `count` digits of a chain: the name of the axis if the digit is all of a
+/// single axis, that of the storage axis `storage` that consists of the digit, or the name of the axis with `_outer`,
+/// `_inner` or `place`. Names of fused axes are joined by `_`.
 fn digit_name(
     chain: &AddressChain,
     axes: &[Axis],
@@ -147,7 +147,7 @@ fn digit_name(
     }
 }
 
-/// Bounds of a chain's elements.
+/// Range of a chain's `m` in which all its axes have indices within their extents.
 fn bounds(chain: &AddressChain, axes: &[Axis]) -> Result<ValidRange, ExprError> {
     let mut count = Expr::constant(1);
     for axis in chain.axes.iter().filter_map(|axis| axes.get(*axis)) {
@@ -166,7 +166,7 @@ fn bounds(chain: &AddressChain, axes: &[Axis]) -> Result<ValidRange, ExprError> 
     Ok(ValidRange { low, high })
 }
 
-/// Digit, and the storage axis that consists of it.
+/// Digit, and the name of the storage axis that consists of it; `None` if there is none.
 type Named = (CommonDigit, Option<String>);
 
 fn refine(
@@ -206,8 +206,8 @@ fn refine(
     Ok(Some(digits))
 }
 
-/// Stride of a digit of this weight in a chain, in elements: a multiple of the stride of the digit with the greatest
-/// weight up to `weight`. `None` if there is no such digit, or its weight does not divide `weight`.
+/// Stride of a digit of the weight `weight` in a chain, in elements: a multiple of the stride of the chain's digit with
+/// the greatest weight up to `weight`. `None` if there is no such digit, or its weight does not divide `weight`.
 fn stride_at(chain: &AddressChain, weight: i128) -> Result<Option<Expr>, ExprError> {
     // A chain without digits consists of an axis of one element.
     if chain.digits.is_empty() {
@@ -225,8 +225,9 @@ fn stride_at(chain: &AddressChain, weight: i128) -> Result<Option<Expr>, ExprErr
     Ok(Some(scale(&digit.stride, times)?))
 }
 
-/// Storage axis of the chain's digit with weights from `weight` up to `above`; `None` if the chain has no such digit, or
-/// the digit is not a storage axis.
+/// Name of the storage axis that consists of the chain's digit with the weight `weight`, if the next greater weight of
+/// the chain is `above` (`None`: there is none). `None` if the chain has no such digit, or the digit is not a storage
+/// axis.
 fn storage_at(chain: &AddressChain, weight: i128, above: Option<i128>) -> Option<String> {
     let digit = chain.digits.iter().find(|digit| digit.weight == weight)?;
     let next = chain.digits.iter().map(|digit| digit.weight).filter(|w| *w > weight).min();

@@ -1,4 +1,4 @@
-//! Directives of a `convert` that state a plan.
+//! Directives of a `convert` that state a given plan.
 
 use layoutc_algebra::symbol::Symbol;
 
@@ -7,8 +7,10 @@ use crate::loops::relayout::plan::{RelayoutPart, RelayoutPlan};
 use crate::loops::relayout::schedule::{RelayoutLoop, RelayoutPrimitive, block};
 use crate::model::{ConvertSchedule, FillStrategy, InnerKernel, Spanned};
 
-/// Directives that may state a plan, the most complete first; the last has none for loops. `choices` are the manifest's.
-/// A directive holds for all parts: the caller plans again, and takes the first that gives the same plan.
+/// Sets of directives that may state `plan`, the most complete first; the last has none for loops. `fill` is the
+/// treatment of padding in the plan, `choices` has the manifest's directive for stores, and `place` becomes the
+/// location of all others. A directive holds for all parts of a relayout, so that the caller has to plan with each set,
+/// and to take the first that gives the same plan.
 pub(crate) fn candidates(
     plan: &RelayoutPlan,
     symbols: &[Symbol],
@@ -45,8 +47,8 @@ fn spanned<T>(value: T, place: &FileSpan) -> Spanned<T> {
     Spanned { value, place: place.clone() }
 }
 
-/// Names of the loops over whole digits of all parts, outermost first. A loop that only a later part has follows the
-/// loop around it.
+/// Names of the loops over digits that are not split into tiles, of all parts, outermost first. A loop that only a
+/// later part has follows the loop around it.
 fn order(plan: &RelayoutPlan) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for RelayoutPart { refinement, schedule, .. } in &plan.parts {
@@ -69,7 +71,8 @@ fn order(plan: &RelayoutPlan) -> Vec<String> {
     all
 }
 
-/// Rows and columns of the tiles of a part; the extent of a digit that is not tiled. `None` without tiles.
+/// Numbers of rows and columns of the tiles of a part; the extent of a digit that is not tiled. `None` without tiles,
+/// or if an extent is not constant.
 fn tile(part: &RelayoutPart, symbols: &[Symbol]) -> Option<[i64; 2]> {
     let RelayoutPart { refinement, schedule, .. } = part;
     let mut has_tiles = matches!(schedule.inner, RelayoutPrimitive::Transpose { .. });

@@ -1,4 +1,4 @@
-//! Splits a refinement whose elements end inside of a run that is copied as one element: full runs and remainder.
+//! Split of a refinement whose elements end inside of a run that is copied as one element: full runs and remainder.
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError};
 use layoutc_algebra::symbol::Symbol;
@@ -7,10 +7,11 @@ use crate::loops::arith::{ceil_div, fold, product, sum};
 use crate::loops::relayout::digits::{CommonDigit, DigitRefinement};
 
 /// Parts of the refinement, all but the last with full runs: `c` of 10 in runs of 4 becomes 2 runs of 4 and a run of 2.
-/// The refinement itself if every run is full, or if runs are too long to be copied as one element.
+/// The refinement itself if every run is full, or if runs are too long to be copied as one element. `element` is the
+/// size of an element in bytes.
 ///
 /// # Errors
-/// [`ExprError`] if an offset exceeds the integer range.
+/// [`ExprError`] if an offset overflows or becomes too large.
 pub(crate) fn split(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
@@ -26,8 +27,8 @@ pub(crate) fn split(
     Ok(all)
 }
 
-/// Two parts of the refinement: full iterations of `top`, the most significant digit of a chain, and the remainder up to
-/// `high`, in units of the chain's `m`. Parts that are empty for sure are left out.
+/// Two parts of the refinement: full iterations of `top`, the most significant digit of a chain, and the remainder up
+/// to `high`, an exclusive bound in units of the chain's `m`. A part with a digit of constant extent 0 is left out.
 ///
 /// # Errors
 /// As [`split`].
@@ -62,8 +63,8 @@ pub(crate) fn peel_remainder(
     Ok(parts)
 }
 
-/// Most significant digit of the chain that ends inside of a run, and the end of the chain's elements; `None` if no run
-/// of at most 16 bytes is partial.
+/// Pair of the most significant digit of the chain that ends inside of a run, and of the end of the chain's elements.
+/// `None` if no run of 1, 2, 4, 8 or 16 bytes is partial. `element` is the size of an element in bytes.
 fn partial_run(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
@@ -81,13 +82,13 @@ fn partial_run(
 }
 
 impl DigitRefinement {
-    /// Most significant digit of a chain; `None` for a chain without digits.
+    /// Position in `digits` of the most significant digit of a chain; `None` for a chain without digits.
     pub(crate) fn top_of(&self, chain: usize) -> Option<usize> {
         let digits = self.digits.iter().enumerate().filter(|(_, digit)| digit.chain == chain);
         digits.max_by_key(|(_, digit)| digit.weight).map(|(k, _)| k)
     }
 
-    /// Sets the extent of the chain's most significant digit, and the end of the chain.
+    /// Sets the extent of the digit `top`, the most significant one of its chain, and the end `high` of the chain.
     fn set(&mut self, top: usize, extent: &Expr, high: &Expr) {
         let Some(digit) = self.digits.get_mut(top) else { return };
         *digit = CommonDigit { extent: extent.clone(), ..digit.clone() };

@@ -1,4 +1,5 @@
-//! Loop fusion in a relayout: adjacent loops that are contiguous in the source and the destination become one.
+//! Loop fusion in a relayout: two loops become one if the outer one continues the inner one without a gap in source and
+//! destination.
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError, apply};
 use layoutc_algebra::normal_form::simplify::Facts;
@@ -7,12 +8,11 @@ use layoutc_algebra::symbol::Symbol;
 use crate::loops::arith::product;
 use crate::loops::relayout::digits::{CommonDigit, DigitRefinement, ValidRange};
 
-/// Refinement with the fewest loops: `h` and `w`, row-major in the source and the destination, become the one loop `h_w`.
-///
-/// Loops of guarded chains are not fused.
+/// Refinement with the fewest loops: `h` and `w`, row-major in the source and the destination, become the one loop
+/// `h_w`. Loops of guarded chains are not fused.
 ///
 /// # Errors
-/// [`ExprError`] if an extent overflows the integer range.
+/// [`ExprError`] if an extent overflows or becomes too large.
 pub(crate) fn merge(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
@@ -42,7 +42,8 @@ pub(crate) fn merge(
     Ok(merged)
 }
 
-/// Renames the fused loop `merged` if another loop has its name, as an axis may be named `h_w`: `h_w_2`.
+/// Appends a number to the name of the fused loop `merged` if another loop has this name, as an axis may be called
+/// `h_w`: `h_w_2`.
 fn tell_apart(refinement: &mut DigitRefinement, merged: usize) {
     let Some(wanted) = refinement.digits.get(merged).map(|digit| digit.name.clone()) else {
         return;
@@ -66,8 +67,8 @@ fn joined(names: &[String]) -> String {
     }
 }
 
-/// Outer and inner loop to fuse: the outer stride is the inner stride times the inner extent, in source and
-/// destination.
+/// Positions of an outer and an inner loop to fuse: the outer stride is the inner stride times the inner extent, in
+/// source and destination. `None` if no two loops can be fused.
 fn pair(
     refinement: &DigitRefinement,
     symbols: &[Symbol],

@@ -1,5 +1,5 @@
-//! Relayouts as statements: the digits that source and destination have in common are the loops, and each digit has a
-//! stride in both.
+//! Loops of relayouts: the digits that source and destination have in common are the loops, and each digit has a stride
+//! in both.
 
 pub(crate) mod address_map;
 pub(crate) mod digits;

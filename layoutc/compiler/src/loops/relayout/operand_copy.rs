@@ -23,7 +23,12 @@ pub(crate) struct OperandCopy {
 }
 
 impl OperandCopy {
-    /// Copy, if an instance consists of it; `None` if the instance does anything else, or has a loop schedule.
+    /// Copy of which an instance consists. `None` if the instance has a loop schedule or an intermediate, if it is
+    /// anything but one assignment of the elements of one operand to another with permuted axes, if an operand is a
+    /// ring buffer or has a domain, or if the conversions of an element differ from a single one.
+    ///
+    /// # Errors
+    /// [`PlanError::Expr`] if the instance lacks a symbol of an operand, or allows it further values.
     pub(crate) fn of(
         manifest: &Manifest,
         compute: &KernelInstance,
@@ -58,7 +63,8 @@ impl OperandCopy {
     }
 }
 
-/// Expression without its outermost conversions, and the types that these convert to, in the order of execution.
+/// Pair of the expression inside the outermost conversions of `value`, and of the types to which these convert, in the
+/// order of execution.
 fn read_and_conversions(value: &TypedExpr) -> (&TypedExpr, Vec<Scalar>) {
     let (mut inner, mut types) = (value, Vec::new());
     while let TypedExprKind::Convert(operand) = &inner.kind {
@@ -70,7 +76,8 @@ fn read_and_conversions(value: &TypedExpr) -> (&TypedExpr, Vec<Scalar>) {
 }
 
 /// Conversion that has the result of converting elements of type `from` to `types` in order, then to `to`. The inner
-/// option is `None` if no conversion is needed, the outer one if the chain may round, wrap or saturate differently.
+/// option is `None` if no conversion is needed. The outer one is `None` if the chain of conversions may round, wrap or
+/// saturate differently.
 #[expect(
     clippy::option_option,
     reason = "the inner one is the conversion, the outer one the result"
@@ -79,7 +86,8 @@ fn single_cast(from: Dtype, types: &[Scalar], to: Dtype) -> Option<Option<Cast>>
     let cast = |from, to| Cast::new(from, to, CastMode::Round);
     let is_exact = |from, to| cast(from, to).is_ok_and(|cast| cast.is_none_or(Cast::is_lossless));
     let is_float = |dtype: Dtype| fill::format(dtype.scalar).is_some();
-    // Integers out of range wrap, floats saturate: the conversion to `to` starts from a type of the same kind as `from`.
+    // Integers out of range wrap, floats saturate: the conversion to `to` starts from a type of the same kind as
+    // `from`.
     let is_alike = |reached| is_float(reached) == is_float(from) || is_exact(from, to);
     let (mut reached, mut is_converted) = (from, false);
     for ty in types {

@@ -1,5 +1,5 @@
-//! Loops of a relayout whose manifest sets some of them. Each choice applies to the parts that allow it; a choice that
-//! no part allows is an error.
+//! Loops of a relayout for which the manifest makes some choices. Each choice applies to the parts that allow it; a
+//! choice that no part allows is an error.
 
 use layoutc_algebra::symbol::Symbol;
 
@@ -10,10 +10,11 @@ use crate::loops::relayout::schedule::{RelayoutPrimitive, RelayoutSchedule, bloc
 use crate::model::{ConvertSchedule, InnerKernel, Spanned};
 
 /// Schedule of each part, in order. `element`: size of an element in bytes, `None` if only single elements can be
-/// copied; `large`: true if the whole relayout exceeds the last-level cache.
+/// copied; `large`: true if the whole relayout exceeds the last-level cache; `choices`: directives of the manifest.
 ///
 /// # Errors
-/// [`PlanError::Choice`] for a choice that no part allows.
+/// [`PlanError::Choice`] for a choice that no part allows, and for an `order` that names a digit of a tile whose sizes
+/// the manifest chooses.
 pub(crate) fn schedules(
     parts: &[DigitRefinement],
     symbols: &[Symbol],
@@ -45,7 +46,8 @@ pub(crate) fn schedules(
     Ok(parts.iter().zip(orders).map(one).collect())
 }
 
-/// Primitive of each part: the manifest's if the part allows it, otherwise the planner's.
+/// Primitive of each part: the manifest's if the part allows it, otherwise the planner's. A [`PlanError::Choice`] if no
+/// part allows the manifest's.
 fn inners(
     parts: &[DigitRefinement],
     symbols: &[Symbol],
@@ -76,7 +78,8 @@ fn inners(
     }
 }
 
-/// Digits of each part's outermost loops, in the order of `names`.
+/// Digits that each part's outermost loops iterate over, in the order of `names`; a name that the part lacks is
+/// skipped. A [`PlanError::Choice`] for a name that all parts lack.
 fn orders(
     parts: &[(&DigitRefinement, RelayoutPrimitive)],
     symbols: &[Symbol],
@@ -98,7 +101,8 @@ fn orders(
     Ok(loops.iter().map(of_part).collect())
 }
 
-/// Name of a digit that the manifest orders outermost, but that belongs to a tile, whose loops are innermost.
+/// First of `names`, the loops that the manifest orders outermost, that is a digit of a tile, whose loops are
+/// innermost; `None` if there is none.
 fn in_block<'c>(
     parts: &[(&DigitRefinement, RelayoutPrimitive)],
     symbols: &[Symbol],

@@ -1,4 +1,5 @@
-//! Padding regions of a relayout's destination: slots whose digits give an index beyond the extent of an axis.
+//! Padding regions of a relayout's destination: slots whose digits give an index beyond the extent of an axis. A slot
+//! is a position in memory of the size of one element.
 
 use crate::loops::relayout::digits::{CommonDigit, DigitRefinement};
 use crate::machine::CPU;
@@ -6,7 +7,7 @@ use crate::machine::CPU;
 /// Padding region: loops around contiguous runs of slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PaddingRegion {
-    /// First slot.
+    /// First slot, as an offset in the destination.
     pub(crate) start: i128,
     /// Loops around the run, outermost first.
     pub(crate) loops: Vec<StridedLoop>,
@@ -14,7 +15,7 @@ pub(crate) struct PaddingRegion {
     pub(crate) run: i128,
 }
 
-/// Loop over runs, `stride` slots apart.
+/// Loop over `count` runs that are `stride` slots apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StridedLoop {
     pub(crate) name: String,
@@ -22,7 +23,8 @@ pub(crate) struct StridedLoop {
     pub(crate) stride: i128,
 }
 
-/// Digit of the destination, and the subrange `first..first + count` of its values.
+/// Digit with its stride in the destination (in slots) and its extent, and the subrange `first..first + count` of its
+/// values.
 #[derive(Debug, Clone)]
 struct Span<'a> {
     digit: &'a CommonDigit,
@@ -50,8 +52,8 @@ pub(crate) fn padding_regions(
     Some(padding_regions)
 }
 
-/// True if writing the padding regions alone touches less than half the bytes of the destination, with whole cache
-/// lines.
+/// True if writing the padding regions alone touches less than half the bytes of a destination of `slots` slots. A run
+/// counts as at least one cache line.
 pub(crate) fn are_worth(
     padding_regions: &[PaddingRegion],
     slots: i128,
@@ -84,8 +86,8 @@ fn dense(refinement: &DigitRefinement, slots: i128) -> Option<Vec<Span<'_>>> {
     (next == slots && refinement.to_constant.as_const() == Some(0)).then_some(digits)
 }
 
-/// Regions where the index of `chain` is at least `high`: for each digit, the more significant digits equal those of
-/// `high` and this one is greater.
+/// Padding regions in which `m` of `chain` is at least `high`, one for each digit: the more significant digits equal
+/// those of `high`, and this one is greater.
 fn beyond(digits: &[Span<'_>], chain: usize, high: i128) -> Vec<PaddingRegion> {
     let mut of_chain: Vec<usize> = (0..digits.len())
         .filter(|k| digits.get(*k).is_some_and(|digit| digit.digit.chain == chain))
@@ -115,7 +117,7 @@ fn beyond(digits: &[Span<'_>], chain: usize, high: i128) -> Vec<PaddingRegion> {
     regions
 }
 
-/// Loops around runs, for a product of digit ranges given by increasing stride.
+/// Padding region of the slots whose digits are in the subranges of `digits`, which are given by increasing stride.
 fn product_region(digits: &[Span<'_>]) -> PaddingRegion {
     let mut region = PaddingRegion { start: 0, loops: Vec::new(), run: 1 };
     let mut whole = true;

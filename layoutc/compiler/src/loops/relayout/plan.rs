@@ -19,16 +19,16 @@ use crate::model::{ConvertSchedule, StorePolicy};
 /// Threads and primitives that a relayout may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RelayoutOptions {
-    /// Number of cores of its loops.
+    /// Threads that run the loops of the relayout.
     pub cores: Cores,
-    /// Primitives for its innermost loops.
+    /// Primitives that may replace the innermost loops.
     pub primitives: Primitives,
 }
 
 /// Primitives of the target for the innermost loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Primitives {
-    /// Stores of an element and copies of a contiguous run.
+    /// Only stores of an element and copies of a contiguous run.
     None,
     /// In addition, runtime primitives that transpose tiles, copy strided runs or convert runs.
     Runtime,
@@ -39,9 +39,9 @@ pub enum Primitives {
 pub struct RelayoutPlan {
     /// Parts, executed in order; empty if there is no element to copy.
     pub parts: Vec<RelayoutPart>,
-    /// Size of all elements in the destination, in bytes.
+    /// Size of all elements in the destination, in bytes, over symbols; 0 if an element has less than a byte.
     pub whole_bytes: Algebra,
-    /// Stores that the manifest chooses; `None` if the size decides at run time.
+    /// Streaming or cached stores, if the manifest chooses them; `None` if the size decides at run time.
     pub stores: Option<StorePolicy>,
 }
 
@@ -56,11 +56,13 @@ pub struct RelayoutPart {
     pub parallel: Option<RelayoutLoop>,
 }
 
-/// Plans the loops of a relayout, from the common refinement `refinement` of its layouts. `element_bits` are the sizes of an
-/// element in the source and in the destination.
+/// Plans the loops of a relayout, from the common refinement `refinement` of its layouts. `ranges` are the ranges of
+/// the symbols, `element_bits` the sizes of an element in the source and in the destination, `choices` the directives
+/// of the manifest.
 ///
 /// # Errors
-/// [`PlanError`] if a bound or stride exceeds 64 bits, or a choice of the manifest is impossible.
+/// [`PlanError::Choice`] if a choice of the manifest is impossible. [`PlanError::Expr`] if a bound or stride overflows
+/// or becomes too large.
 pub(crate) fn plan(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
@@ -110,7 +112,8 @@ pub(crate) fn plan(
     })
 }
 
-/// Bytes of all elements that a refinement copies, over the symbols: `element_bits / 8` times the number of elements.
+/// Number of bytes of all elements that a refinement copies, over the symbols: `element_bits / 8`, rounded down, times
+/// the number of elements.
 pub(crate) fn whole_bytes(
     refinement: &DigitRefinement,
     element_bits: i128,

@@ -11,14 +11,14 @@ use crate::loops::arith::typical;
 use crate::loops::relayout::digits::{CommonDigit, DigitRefinement};
 use crate::machine::CPU;
 
-/// Loop of a nest.
+/// Loop of the nest that copies a refinement. Digits are positions in `DigitRefinement::digits`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelayoutLoop {
     /// Loop over the values of a digit.
     Digit(usize),
-    /// Loop over tiles of a digit's values.
+    /// Loop over tiles of consecutive values of a digit.
     Tiles {
-        /// Digit that is split.
+        /// Digit whose values are split into tiles.
         digit: usize,
         /// Number of values of a tile.
         size: i64,
@@ -26,7 +26,7 @@ pub enum RelayoutLoop {
 }
 
 impl RelayoutLoop {
-    /// Digit with a single value inside this loop; `None` for a loop over tiles.
+    /// Digit that has a single value inside this loop; `None` for a loop over tiles, inside which it has several.
     pub fn single_value_digit(&self) -> Option<usize> {
         match self {
             Self::Digit(k) => Some(*k),
@@ -34,7 +34,7 @@ impl RelayoutLoop {
         }
     }
 
-    /// Digit of the loop, by values or by tiles.
+    /// Digit over whose values or tiles the loop iterates.
     pub fn digit(&self) -> usize {
         let (Self::Digit(digit) | Self::Tiles { digit, .. }) = self;
         *digit
@@ -49,12 +49,12 @@ impl RelayoutLoop {
     }
 }
 
-/// Primitive inside all loops.
+/// Primitive inside all loops of a refinement. Digits are positions in `DigitRefinement::digits`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelayoutPrimitive {
-    /// Copy of one element, or of the run that the innermost loop is.
+    /// Copy of one element. If the innermost loop is a contiguous run, one copy of the run may replace that loop.
     Element,
-    /// Transposition of a tile.
+    /// Transposition of a tile of `rows` by `columns`.
     Transpose {
         /// Digit that is contiguous in the destination.
         rows: usize,
@@ -64,7 +64,7 @@ pub enum RelayoutPrimitive {
         together: Option<usize>,
         /// Digit whose tiles are all transposed by one call; `None` for one tile per call.
         count: Option<usize>,
-        /// Size of what is transposed as one element, in bytes.
+        /// Size of what is transposed as one element, an element or a run, in bytes.
         bytes: u32,
     },
     /// Copies of strided runs.
@@ -77,7 +77,7 @@ pub enum RelayoutPrimitive {
 }
 
 impl RelayoutPrimitive {
-    /// Digits that the primitive iterates over itself, without a loop of the nest.
+    /// Digits over which the primitive itself iterates, so that they have no loop in the nest.
     pub fn digits(self) -> impl Iterator<Item = usize> {
         let digits = match self {
             Self::Element => [None; 4],
@@ -90,7 +90,7 @@ impl RelayoutPrimitive {
     }
 }
 
-/// Loops and inner kernel of a refinement.
+/// Loops of a refinement, and the primitive inside them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelayoutSchedule {
     /// Loops, outermost first.
@@ -99,9 +99,10 @@ pub struct RelayoutSchedule {
     pub inner: RelayoutPrimitive,
 }
 
-/// Loops of a refinement around `inner`, outermost first: the digits of `first` in their order, then the others from the
-/// destination's slowest to its fastest digit. `edges`: rows and columns of a tile, `None` for the planner's choice;
-/// `large`: true if the whole relayout exceeds the last-level cache.
+/// Loops of a refinement around the primitive `inner`, outermost first: the digits of `first` in their order, then the
+/// others from the destination's slowest to its fastest digit. Loops over tiles come last; in an elementwise copy by
+/// tiles, the loops over the two digits of a tile follow them. `edges`: rows and columns of a tile, `None` for the
+/// planner's choice; `large`: true if the whole relayout exceeds the last-level cache.
 pub(crate) fn levels(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
@@ -150,7 +151,8 @@ pub(crate) fn levels(
     }
 }
 
-/// Digits with a loop of their own, from the destination's slowest to its fastest.
+/// Digits that have a loop around the primitive `inner`, from the destination's slowest to its fastest: those with more
+/// than one value over which the primitive does not iterate.
 pub(crate) fn loops(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
@@ -166,8 +168,8 @@ pub(crate) fn loops(
     order
 }
 
-/// Digits of a tile, rows then columns: the fastest of the destination and of the source; `None` if these are the same
-/// digit, or if runs are copied.
+/// Digits of a tile, `[rows, columns]`: the fastest of the destination and the fastest of the source. `None` if these
+/// are the same digit, if there is no loop, or if runs are copied.
 pub(crate) fn block(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
@@ -188,14 +190,15 @@ pub(crate) fn block(
     }
 }
 
-/// True if the extents of both digits are constants.
+/// True if the extents of both digits of the tile are constants.
 fn is_known(digits: &[CommonDigit], tile: [usize; 2]) -> bool {
     let known = |k: usize| digits.get(k).is_some_and(|digit| digit.extent.as_const().is_some());
     tile.into_iter().all(known)
 }
 
-/// Rows and columns of a tile, powers of two: about four times as many rows as columns, for longer runs in the
-/// destination, or more of one if the other has fewer; about as many rows as columns if `large`.
+/// Numbers of rows and columns of a tile, powers of two: about four times as many rows as columns, for longer runs in
+/// the destination, or more of one if the other has fewer; about as many rows as columns if `large`. `tile` has the
+/// digits of rows and columns, `bytes` is the size of what is transposed as one element.
 fn block_sizes(
     digits: &[CommonDigit],
     symbols: &[Symbol],

@@ -15,22 +15,24 @@ use crate::lower::gpu_relayout::turn::Turn;
 use crate::lower::relayout::builder::RelayoutBuilder;
 use crate::machine::GPU;
 
-/// Private array for the elements that a thread reads before it writes any, so that its loads overlap.
+/// Private array for the elements that a thread reads in all its iterations before it writes any, so that its loads
+/// overlap.
 #[derive(Clone)]
 pub(crate) struct Held {
     /// Name of the array.
     pub(crate) name: String,
-    /// Name of the variable that counts the thread's iterations, which indexes the array.
+    /// Name of the variable that counts the thread's iterations and indexes the array.
     pub(crate) round: String,
     /// Number of iterations of a thread.
     pub(crate) rounds: i64,
 }
 
-/// Transpose tile of a thread, see [`Turn`].
+/// Transpose tile that a thread transposes in registers, and the private arrays of its words.
 #[derive(Clone)]
 pub(crate) struct Block {
+    /// Numbers of rows and columns of the tile, and the digits that count them.
     pub(crate) turn: Turn,
-    /// Unsigned integer type of the width of an element.
+    /// Unsigned integer type of the width of one transposed element.
     pub(crate) dtype: Dtype,
     /// Name of the private array of the words that are read.
     pub(crate) held: String,
@@ -38,28 +40,33 @@ pub(crate) struct Block {
     pub(crate) turned: String,
 }
 
-/// Lowering of a kernel whose thread blocks copy tiles.
+/// Lowering of a relayout kernel whose thread blocks copy tiles.
 pub(crate) struct TileLowering<'w, 'n> {
     pub(crate) digits: &'w Digits,
     pub(crate) tile: &'w Tile,
     pub(crate) symbols: &'w [Symbol],
     pub(crate) scope: &'w Scope<'w>,
     pub(crate) builder: &'w mut RelayoutBuilder<'n>,
-    /// Name of the variable of each digit inside the tile, which starts at 0.
+    /// Name of the variable of each digit, which is the value of the digit inside the tile and starts at 0.
     pub(crate) names: Vec<String>,
-    /// Name of the variable that counts the positions of the tile.
+    /// Name of the variable that counts the positions of the tile over all threads of a thread block.
     pub(crate) item: String,
+    /// Names of the source and of the destination, as buffers of words.
     pub(crate) buffers: [String; 2],
-    /// Types of a word that is read and of a word that is written.
+    /// Type of a word that is read from the source, and of one that is written to the destination.
     pub(crate) words: [Dtype; 2],
-    /// Names for the offset of the tile's first element in the source and in the destination.
+    /// Names of the variables for the offset of the tile's first element in the source and in the destination.
     pub(crate) starts: [String; 2],
-    /// Offset of the tile's first element in the source and in the destination.
+    /// Offset of the tile's first element in the source and in the destination, in words. Empty until
+    /// `TileLowering::starts` sets it.
     pub(crate) places: Vec<Expr>,
-    /// Stride of each digit in the source and in the destination, as (digit, stride); see `steps` for the width.
+    /// Strides in the source and in the destination, in words, as the pairs (digit, stride) of `TileLowering::steps`.
+    /// Empty until `TileLowering::starts` sets them.
     pub(crate) steps: Vec<Vec<(usize, Expr)>>,
-    /// Private arrays of the read and of the write loop; `None` for a loop that copies each element at once.
+    /// Private arrays of the loop that reads and of the loop that writes; `None` for a loop that copies each element at
+    /// once.
     pub(crate) held: [Option<Held>; 2],
+    /// Transpose tile of a thread; `None` if words are copied unchanged.
     pub(crate) block: Option<Block>,
     /// Name and arrangement of the tile in shared memory; `None` if the tile is not staged.
     pub(crate) staged: Option<(String, Staging)>,
@@ -68,7 +75,8 @@ pub(crate) struct TileLowering<'w, 'n> {
 }
 
 impl TileLowering<'_, '_> {
-    /// Statements of the kernel: the shared array and the loop over `tiles` tiles, with the variable `tile`.
+    /// Statements of the kernel: the declaration of the tile in shared memory, and the loop over `tiles` tiles with the
+    /// variable `tile`.
     pub(crate) fn kernel(&mut self, tile: &str, tiles: Expr) -> Result<Vec<Stmt>, PlanError> {
         let mut body = Vec::new();
         if let Some((name, staging)) = &self.staged {
@@ -122,7 +130,8 @@ impl TileLowering<'_, '_> {
         Ok(body)
     }
 
-    /// Text of the comment above the loop over tiles: extents of a tile, slowest digit of the destination first.
+    /// Text of the comment above the loop over tiles, a loop of the kind `kind`: the extents of a tile, slowest digit
+    /// of the destination first.
     fn told(&self, kind: &LoopKind) -> String {
         let mut inside = self.tile.inside(&self.tile.by_to);
         let blocks = match self.tile.turn {
@@ -175,14 +184,15 @@ impl TileLowering<'_, '_> {
         }
     }
 
-    /// Element of the source, cast to the destination's type.
+    /// Element of the source at the current position, cast to the destination's type.
     fn source(&self) -> Result<Value, PlanError> {
         let [from, _] = &self.buffers;
         let value = load(from, self.place(0)?);
         Ok(value.cast(self.builder.cast))
     }
 
-    /// Loops that copy the tile from the source to shared memory. `order`: digits, fastest first; `elements`: guards.
+    /// Loops that copy the tile from the source to shared memory. `order`: digits, fastest first; `elements`: guards of
+    /// positions with an element.
     fn read(&self, order: &[usize], elements: &[Bound]) -> Result<Vec<Stmt>, PlanError> {
         let Some((staged, staging)) = &self.staged else { return Err(PlanError::Scope) };
         let place = self.local(staging)?;
@@ -201,8 +211,9 @@ impl TileLowering<'_, '_> {
         self.both(order, held.as_ref(), bounds, [first, then])
     }
 
-    /// Loops over the tile with the two `bodies`, read and use, guarded by `before` and `after`. With `held`, one loop
-    /// each; otherwise one loop with both, and `after` applies only if `before` is empty.
+    /// Loops over the tile, with the digits in `order`, fastest first, that execute two `bodies`: the read, guarded by
+    /// `before`, and the use of what was read, guarded by `after`. With `held`, one loop for each body; otherwise one
+    /// loop with both, in which `before` guards both bodies, and `after` guards the use only if `before` is empty.
     fn both(
         &self,
         order: &[usize],
@@ -226,7 +237,9 @@ impl TileLowering<'_, '_> {
         ])
     }
 
-    /// Two bodies for a transpose tile: reads of its words, and the transposition followed by `put` for each word.
+    /// Pair of bodies for a transpose tile: the reads of its words, and the transposition followed by `put` for each
+    /// word. `held` is the array of the reading loop, `elements` are the guards of elements; padding is read as the
+    /// fill value if there is one.
     fn turn(
         &self,
         block: &Block,
@@ -270,12 +283,12 @@ impl TileLowering<'_, '_> {
         Ok((read, written))
     }
 
-    /// Transposed word of the current column.
+    /// Word of the transpose tile `block` to write for the current column, after the transposition.
     fn turned(&self, block: &Block) -> Value {
         load(&block.turned, self.digit(block.turn.column))
     }
 
-    /// Guards of the source's words: those of their first element.
+    /// Guards of the source's words: the guards `elements`, evaluated at the first element of a word.
     fn of_words(&self, elements: &[Bound]) -> Vec<Bound> {
         let column = self.tile.turn.map(|turn| turn.column);
         let of_word = |bound: &Bound| {
@@ -285,12 +298,12 @@ impl TileLowering<'_, '_> {
         elements.iter().map(of_word).collect()
     }
 
-    /// True if padding gets its fill value when transpose tiles are read.
+    /// True if padding gets its fill value when transpose tiles are read, so that every position of a tile has a value.
     fn fills_blocks(&self) -> bool {
         self.block.is_some() && self.fill.is_some()
     }
 
-    /// Unrolled loop over the `values` values of a digit inside a transpose tile; `body` itself for one value.
+    /// Unrolled loop over the `values` values of a digit inside a transpose tile; `body` itself if there is one value.
     fn each(&self, digit: usize, values: i64, body: Vec<Stmt>) -> Vec<Stmt> {
         if values == 1 {
             return body;
@@ -300,8 +313,9 @@ impl TileLowering<'_, '_> {
         vec![Stmt::For { name, from, to, step: 1, kind, body }]
     }
 
-    /// Loops that copy the tile to the destination, from shared memory or from the source. `elements`: guards for
-    /// positions with an element; `slots`: guards for positions with a slot, used if padding is filled.
+    /// Loops that copy the tile to the destination, from shared memory or from the source. `order`: digits, fastest
+    /// first; `elements`: guards for positions with an element; `slots`: guards for positions with a slot, used if
+    /// padding is filled.
     fn write(
         &self,
         order: &[usize],
@@ -355,7 +369,7 @@ impl TileLowering<'_, '_> {
         self.sum(place, self.steps.get(which).ok_or(PlanError::Scope)?)
     }
 
-    /// `start` plus the sum of `digit * step`.
+    /// Sum of `start` and the products `digit * step` over the pairs of `steps`.
     fn sum(&self, start: Expr, steps: &[(usize, Expr)]) -> Result<Expr, PlanError> {
         steps
             .iter()
@@ -395,8 +409,8 @@ impl TileLowering<'_, '_> {
         Ok(vec![Stmt::If { condition, likely: false, body, otherwise }])
     }
 
-    /// Loop of a thread block over the positions of a tile, the digits in `order`, fastest first. With `held`, the trip
-    /// count is a multiple of the number of threads.
+    /// Loop of a thread block over the positions of a tile, with the digits in `order`, fastest first, around `body`.
+    /// With `held`, the trip count is a multiple of the number of threads, and a guard excludes the excess iterations.
     fn mark_parallel(&self, order: &[usize], held: Option<&Held>, mut body: Vec<Stmt>) -> Stmt {
         let places = self.tile.places(order);
         let name = |k: &usize| self.names.get(*k).cloned().unwrap_or_default();

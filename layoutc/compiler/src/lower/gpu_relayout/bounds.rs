@@ -1,4 +1,4 @@
-//! Start of a tile, and guards for its positions that are elements and slots.
+//! Start of a tile, and guards for those of its positions that are elements or slots.
 
 use layoutc_algebra::expr::Expr as Algebra;
 
@@ -10,19 +10,20 @@ use crate::lower::gpu_relayout::body::TileLowering;
 use crate::lower::gpu_relayout::digits::{Digit, Digits};
 use crate::lower::gpu_relayout::tiled::blocks;
 
-/// Guard on the digits inside a tile: the sum of `digit * weight` over `terms`, compared by `op` with `limit`.
+/// Guard on the digits inside a tile: the sum of `digit * weight` over the pairs of `terms`, compared by `op` with
+/// `limit`.
 #[derive(Clone)]
 pub(crate) struct Bound {
     pub(crate) terms: Vec<(usize, Expr)>,
     pub(crate) op: Compare,
     pub(crate) limit: Expr,
-    /// True if positions that violate the guard are not slots either.
+    /// True if positions that violate the guard are neither elements nor slots of the destination.
     pub(crate) of_slots: bool,
 }
 
 impl TileLowering<'_, '_> {
-    /// Statements that compute the start of tile `tile`, and the first value of each digit in it. Sets `places` and
-    /// `steps`.
+    /// Pair of the statements that compute the start of the tile with the number `tile`, and of the first value of each
+    /// digit in it. Sets `places` and `steps`.
     pub(crate) fn starts(&mut self, tile: &str) -> Result<(Vec<Stmt>, Vec<Expr>), PlanError> {
         let mut body = Vec::new();
         let mut starts = vec![Expr::int(0); self.digits.list.len()];
@@ -60,7 +61,8 @@ impl TileLowering<'_, '_> {
         Ok((body, starts))
     }
 
-    /// Offsets of the tile's first element in the source and in the destination; appends their declarations to `body`.
+    /// Offsets of the tile's first element in the source and in the destination, in words, from the first values
+    /// `starts` of the digits; appends their declarations to `body`.
     fn first_places(&self, starts: &[Expr], body: &mut Vec<Stmt>) -> Result<Vec<Expr>, PlanError> {
         let mut places = Vec::new();
         let constants = [&self.digits.from, &self.digits.to];
@@ -91,8 +93,8 @@ impl TileLowering<'_, '_> {
         !is_multiple(&digit.room, i128::from(self.tile.block(k)), self.symbols)
     }
 
-    /// Guards for positions of the tile that are elements. `starts`: first value of each digit; appends declarations to
-    /// `body`.
+    /// Guards for positions of the tile that are elements; all must hold. `starts` are the first values of the digits
+    /// in the tile. Appends declarations to `body`.
     pub(crate) fn elements(
         &mut self,
         starts: &[Expr],
@@ -135,7 +137,8 @@ impl TileLowering<'_, '_> {
         Ok(bounds)
     }
 
-    /// True if the digit is the most significant of a chain whose elements end before its digits do.
+    /// True if the digit is the most significant one of a chain whose elements end before the digits do, so that the
+    /// guard of the chain bounds it.
     fn ends_with_chain(&self, digit: &Digit) -> bool {
         let Digits { list, chains, .. } = self.digits;
         let ends = chains.get(digit.chain).is_some_and(|chain| chain.high.is_some());
@@ -148,7 +151,8 @@ impl TileLowering<'_, '_> {
         ends && !list.iter().any(above)
     }
 
-    /// Guards for positions of the tile that are slots, including those of `elements` that hold for slots too.
+    /// Guards for positions of the tile that are slots; all must hold. They include those of `elements` that hold for
+    /// slots too. `starts` are the first values of the digits in the tile. Appends declarations to `body`.
     pub(crate) fn slots(
         &mut self,
         elements: &[Bound],
@@ -176,8 +180,9 @@ impl TileLowering<'_, '_> {
         Ok(bounds)
     }
 
-    /// Guard on whole digits, rewritten for their values inside the tile: the contribution of `starts` moves to the
-    /// limit, which is declared as `name` in `body` unless it is simple.
+    /// Guard on whole digits, rewritten for their values inside the tile: the contribution of `starts`, the first
+    /// values of the digits, moves to the limit. The limit is declared as `name` in `body` unless it is a name or a
+    /// constant.
     fn inside(
         &mut self,
         bound: Bound,

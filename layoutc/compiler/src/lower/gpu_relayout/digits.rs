@@ -1,4 +1,4 @@
-//! Digits of a relayout in its kernel, and the number of the destination's slots along each.
+//! Digits over which a relayout kernel iterates, and the number of the destination's slots along each.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra};
 use layoutc_algebra::normal_form::simplify::Facts;
@@ -9,34 +9,35 @@ use crate::loops::error::PlanError;
 use crate::loops::relayout::digits::{DigitRefinement, ValidRange};
 use crate::lower::expr::{Scope, range};
 
-/// Digit in which the offsets of source and destination are both linear.
+/// Digit in which the offsets of source and destination are both linear: a dimension of the kernel's iterations.
 #[derive(Debug, Clone)]
 pub(crate) struct Digit {
     pub(crate) name: String,
     /// Position in [`Digits::chains`].
     pub(crate) chain: usize,
-    /// Weight of the digit in its chain's `m`.
+    /// Weight of the digit in `m`, the sum of its chain's digits times their weights.
     pub(crate) weight: i128,
-    /// Number of values that elements have.
+    /// Number of values of the digit that elements have.
     pub(crate) extent: Algebra,
     /// Number of values that the kernel iterates over: `extent`, or the number of slots along the digit.
     pub(crate) room: Algebra,
-    /// First value that elements have: elements are in `lead..lead + extent`.
+    /// First value of the digit that elements have: they have `lead..lead + extent`.
     pub(crate) lead: i128,
-    /// Stride in the source, in elements.
+    /// Stride in the source, in elements or words.
     pub(crate) from: Algebra,
-    /// Stride in the destination, in elements.
+    /// Stride in the destination, in elements or words.
     pub(crate) to: Algebra,
 }
 
-/// Digits of a relayout, and the bounds of the elements in their value ranges.
+/// Digits of a relayout, and the bounds of the elements in their value ranges. Offsets and strides are in elements, or
+/// in words after [`Digits::by_words`].
 #[derive(Debug, Clone)]
 pub(crate) struct Digits {
     pub(crate) list: Vec<Digit>,
     pub(crate) chains: Vec<Chain>,
-    /// Offset in the source if every digit is 0, in elements.
+    /// Offset in the source if every digit is 0.
     pub(crate) from: Algebra,
-    /// Offset in the destination if every digit is 0, in elements.
+    /// Offset in the destination if every digit is 0.
     pub(crate) to: Algebra,
     /// Number of slots of the destination, if the digits also count offsets beyond the last slot; otherwise `None`.
     pub(crate) end: Option<Algebra>,
@@ -45,9 +46,9 @@ pub(crate) struct Digits {
 /// Bounds of the elements in a chain: `low <= m < high`, `m` being the sum of the chain's digits times their weights.
 #[derive(Debug, Clone)]
 pub(crate) struct Chain {
-    /// First `m` of an element; `None` if it is 0.
+    /// Least `m` of an element; `None` if it is 0.
     pub(crate) low: Option<Algebra>,
-    /// One past the last `m` of an element; `None` if all values of the digits are below it.
+    /// Greatest `m` of an element, plus one; `None` if all values of the digits are below it.
     pub(crate) high: Option<Algebra>,
 }
 
@@ -77,8 +78,8 @@ impl Digits {
         }
     }
 
-    /// Digits that count every slot of the destination exactly once: an axis `c` of 10 padded to 12 gets room for 12;
-    /// after a halo of 1 its elements start at 1. `None` if the digits cannot count the slots.
+    /// Digits that count every one of the destination's `slots` slots exactly once: an axis `c` of 10 padded to 12 gets
+    /// room for 12; after a halo of 1 its elements start at 1. `None` if the digits cannot count the slots.
     pub(crate) fn over_slots(
         &self,
         slots: &Algebra,
@@ -153,8 +154,9 @@ impl Digits {
         self.chains.push(Chain { low: None, high: None });
     }
 
-    /// Distributes the destination's constant offset over the digits as their `lead`. `order` has the digits by
-    /// ascending stride. `false` if the constant is symbolic or negative, or does not fit the digits' room.
+    /// Distributes the destination's constant offset over the digits as their `lead`, and moves the source's offset and
+    /// the bounds of the chains accordingly. `order` has the digits by ascending stride in the destination. Returns
+    /// false if the constant is symbolic or negative, or does not fit the digits' room.
     fn lead(&mut self, order: &[usize], scope: &Scope<'_>) -> Result<bool, PlanError> {
         let Some(mut left) = self.to.as_const().filter(|left| *left >= 0) else {
             return Ok(false);
@@ -197,8 +199,8 @@ impl Digits {
     }
 
     /// Digits with `read` values of digit `f`, the fastest in the source, and `written` values of digit `t`, the
-    /// fastest in the destination, joined to words. Strides and offsets are in words of `f` in the source and in words
-    /// of `t` in the destination. `f` and `t` may be the same digit.
+    /// fastest in the destination, joined to words. Strides and offsets are in words of `read` elements in the source
+    /// and of `written` elements in the destination. `f` and `t` may be the same digit.
     pub(crate) fn by_words(
         &self,
         [f, t]: [usize; 2],
@@ -232,14 +234,14 @@ impl Digits {
         Ok(taken)
     }
 
-    /// Digits without those that have one value.
+    /// Digits without those whose room is 1.
     pub(crate) fn without_units(mut self) -> Self {
         self.list.retain(|digit| digit.room.as_const() != Some(1));
         self
     }
 }
 
-/// `expr / by`, if `by` divides every value of `expr`.
+/// Quotient `expr / by`, for a `by` that divides every value of `expr`.
 pub(crate) fn quotient(expr: &Algebra, by: i128, symbols: &[Symbol]) -> Result<Algebra, PlanError> {
     use layoutc_algebra::expr::ExprNode;
     if by == 1 || expr.as_const() == Some(0) {

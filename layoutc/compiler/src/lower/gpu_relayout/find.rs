@@ -1,4 +1,4 @@
-//! Index computations of a thread: from a slot of the destination to its element in the source.
+//! Index computations of a GPU thread: from a slot of the destination to its element in the source.
 
 use crate::ir::{Expr, Primitive, Stmt, Value};
 use crate::loops::error::PlanError;
@@ -12,8 +12,8 @@ use crate::lower::relayout::padding::fill_constant;
 use crate::lower::relayout::statement::RelayoutEnd;
 
 impl GpuRelayout<'_, '_> {
-    /// Declaration of the constant `fill`; `None` if the kernel writes neither padding nor elements outside of the
-    /// source's domain.
+    /// Declaration of the constant that has the fill value. `None` if the kernel writes neither padding nor elements
+    /// outside of the source's domain.
     pub(crate) fn constant_fill(&mut self) -> Result<Option<Stmt>, PlanError> {
         let context = self.statement.destination.context();
         let image = self.statement.destination.image()?.is_some();
@@ -28,8 +28,10 @@ impl GpuRelayout<'_, '_> {
         fill_constant(context, &name).map(Some)
     }
 
-    /// Statements that compute the element at the index `physical` of the destination, and `store` its value. On
-    /// padding they store the fill value (0 for an image without one) if `fill` is true, and nothing if there is none.
+    /// Statements that compute the logical index of the element at the index `physical` of the destination, and `store`
+    /// its value from the source. `physical` is the offset for a dense destination, otherwise one index for each
+    /// physical axis. On padding they store the fill value (0 for an image without one) if `fill` is true and there is
+    /// such a value, and nothing otherwise.
     pub(crate) fn gather(
         &mut self,
         physical: Vec<Expr>,
@@ -75,7 +77,8 @@ impl GpuRelayout<'_, '_> {
         Ok(body)
     }
 
-    /// True if elements of the destination outside of the source's domain get the fill value.
+    /// True if elements of the destination that are outside of the source's domain get the fill value; false if they
+    /// keep their values, or there are none.
     pub(crate) fn fills_outside(&self) -> bool {
         let source = self.statement.source.context();
         let leaves_out = matches!(self.statement.source, RelayoutEnd::Layout(_))
@@ -109,8 +112,8 @@ impl GpuRelayout<'_, '_> {
         Ok(domain::guarded(condition, stored, otherwise))
     }
 
-    /// Delinearization of `offset` in the dense row-major tensor: names of the index variables, one per logical axis,
-    /// and the statements that declare them.
+    /// Delinearization of `offset` in the dense row-major tensor of `context`: pair of the names of the index
+    /// variables, one for each logical axis, and of the statements that declare them.
     pub(crate) fn decompose(
         &mut self,
         context: &Context<'_>,

@@ -12,7 +12,8 @@ use crate::lower::relayout::padding::{fill_bits, fill_constant};
 use crate::lower::relayout::statement::{PaddingPolicy, RelayoutEnd};
 
 impl GpuRelayout<'_, '_> {
-    /// Kernel with one thread for each of the destination's slots.
+    /// Kernel with one thread for each of the destination's slots, for elements of at least a byte. `slots` is the
+    /// number of threads.
     pub(crate) fn elements(mut self, slots: Items) -> Result<Kernel, PlanError> {
         let slot = self.builder.local(self.item_name());
         let mut body = vec![work_item(&slot, &slots)];
@@ -217,8 +218,8 @@ impl GpuRelayout<'_, '_> {
         Ok(kernel(self.builder, body, vec![one]))
     }
 
-    /// Bytes, repeated from the start of the destination, that packed elements are written over; `None` if bits without
-    /// an element keep their values.
+    /// Bytes that are written, repeated from the start of the destination, before packed elements. `None` if bits that
+    /// belong to no element keep their values.
     fn background_bytes(&self) -> Result<Option<Vec<u8>>, PlanError> {
         let context = self.statement.destination.context();
         match self.statement.padding {
@@ -230,7 +231,7 @@ impl GpuRelayout<'_, '_> {
         }
     }
 
-    /// Kernel `name` that writes the fill value to every slot, padding or not.
+    /// Kernel called `name` that writes the fill value to every slot of the destination, padding or not.
     pub(crate) fn fill(&self, name: &str) -> Result<Kernel, PlanError> {
         let context = self.statement.destination.context();
         let mut builder = self.builder.for_destination(name);
@@ -259,14 +260,15 @@ impl GpuRelayout<'_, '_> {
     }
 }
 
-/// Kernel with the body `body`; with an empty body if the launch range is always empty.
+/// Kernel of the function that `builder` finishes with `body`, for the launch range `range`. The function has an empty
+/// body if an axis of the range has no threads.
 pub(crate) fn kernel(builder: RelayoutBuilder<'_>, body: Vec<Stmt>, range: Vec<Items>) -> Kernel {
     let never = range.iter().any(|items| items.count == Expr::int(0));
     let function = if never { builder.nothing() } else { builder.finish(body) };
     Kernel { function, range, group: None, unaligned: None }
 }
 
-/// Declaration of the thread's index in a launch range of one axis.
+/// Declaration of the variable `name` for the thread's index in a launch of `items` threads along one axis.
 fn work_item(name: &str, items: &Items) -> Stmt {
     let extent = items.count.clone();
     Stmt::Launch { axes: vec![LaunchAxis { name: name.to_owned(), extent }] }

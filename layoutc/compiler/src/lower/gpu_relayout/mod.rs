@@ -32,7 +32,7 @@ use crate::lower::expr::{lower, range};
 use crate::lower::relayout::builder::RelayoutBuilder;
 use crate::lower::relayout::statement::{RelayoutEnd, RelayoutStatement};
 
-/// Kernel and its launch range (`NDRange`).
+/// GPU kernel and its launch range (`NDRange`).
 #[derive(Debug, Clone)]
 pub struct Kernel {
     /// Function that each thread executes.
@@ -41,12 +41,12 @@ pub struct Kernel {
     pub range: Vec<Items>,
     /// Number of threads of a thread block if they cooperate on tiles; `None` if the kernel works with any block size.
     pub group: Option<i64>,
-    /// Alternative kernel for buffers that are not aligned to the words of `function`; `None` if `function` needs no
-    /// alignment.
+    /// Alternative kernel for buffers that are not aligned to the words that `function` accesses; `None` if `function`
+    /// needs no alignment.
     pub unaligned: Option<Unaligned>,
 }
 
-/// Alternative kernel for buffers without the alignment that wide accesses need.
+/// Alternative to a kernel with wide accesses, for buffers without the alignment that these need.
 #[derive(Debug, Clone)]
 pub struct Unaligned {
     /// Alignment of both buffers, in bytes, that the kernel with wide accesses needs.
@@ -58,7 +58,7 @@ pub struct Unaligned {
 /// Number of threads along one axis of a launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Items {
-    /// Number of threads, over the symbols.
+    /// Number of threads, an expression over the symbols' identifiers.
     pub count: Expr,
     /// True unless `count` is at least 1 for all values of the symbols.
     pub may_be_none: bool,
@@ -72,11 +72,11 @@ impl Items {
     }
 }
 
-/// Kernels of a relayout, in launch order: the one that copies, after a kernel called `fill` if that one cannot write the
-/// padding.
+/// Kernels of a relayout, in launch order: the kernel that copies the elements. It is preceded by a kernel called
+/// `fill` that fills the destination if the copying kernel cannot write the padding.
 ///
 /// # Errors
-/// [`PlanError`] if a number exceeds 64 bits or an expression nests too deep.
+/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
 pub(crate) fn kernels(
     statement: RelayoutStatement<'_>,
     builder: RelayoutBuilder<'_>,
@@ -86,11 +86,11 @@ pub(crate) fn kernels(
     GpuRelayout { builder, statement, axes }.kernels(fill)
 }
 
-/// Relayout of a whole tensor.
+/// Planner of the GPU kernels of one relayout.
 struct GpuRelayout<'a, 'n> {
     builder: RelayoutBuilder<'n>,
     statement: RelayoutStatement<'a>,
-    /// Position in the destination of each logical axis of the source.
+    /// Position in the destination of each logical axis of the source, in their order.
     axes: Vec<usize>,
 }
 
@@ -124,7 +124,7 @@ impl GpuRelayout<'_, '_> {
         }
     }
 
-    /// Changes the types of parameters that are images from buffers to images.
+    /// Changes the parameters of source and destination from buffers to images, if their memory is an image.
     fn images(&mut self) -> Result<(), PlanError> {
         for (which, home) in
             [self.statement.source, self.statement.destination].into_iter().enumerate()

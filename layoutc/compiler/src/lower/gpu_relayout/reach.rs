@@ -12,8 +12,9 @@ use crate::lower::gpu_relayout::digits::{Digit, Digits};
 const MOST: i128 = i32::MAX as i128;
 
 impl Digits {
-    /// True if offsets fit 32 bits, or if some count of elements or slots does not. Includes tiles that start in
-    /// padding; an offset without a known bound does not fit.
+    /// True if all offsets that the kernel computes fit 32 bits, also those of tiles that start in padding. Also true
+    /// if the number of elements or one of `slots`, the numbers of slots of source and destination, may not fit 32
+    /// bits: such a kernel has 64-bit indices anyway. False if the offsets have no known bound.
     pub(crate) fn stay_near(
         &self,
         slots: [&Algebra; 2],
@@ -32,7 +33,8 @@ impl Digits {
                 && self.is_near(|digit| &digit.to, &self.to, scope)?)
     }
 
-    /// True if the sum of the digits' contributions fits 32 bits, both with and without the constant.
+    /// True if the sum of all digits times their `stride` fits 32 bits, both with and without `constant`. Each digit
+    /// takes all values below its room.
     fn is_near(
         &self,
         stride: fn(&Digit) -> &Algebra,

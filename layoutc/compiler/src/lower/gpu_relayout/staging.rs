@@ -3,21 +3,22 @@
 use crate::lower::gpu_relayout::tile::Tile;
 use crate::machine::GPU;
 
-/// Tile in shared memory: order of the destination, with padding between rows.
+/// Arrangement of a tile in shared memory: the order of the destination, with padding between rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Staging {
-    /// Stride of each digit, in elements.
+    /// Stride of each digit in shared memory, in elements; an element of the tile is a word that is written.
     pub(crate) strides: Vec<i64>,
     /// Size of the tile, in elements, padding included.
     pub(crate) elements: i64,
     /// Padding after each row, in elements.
     pub(crate) padding: i64,
-    /// Number of extra shared-memory accesses due to bank conflicts, in one write and one read of the tile by the first
-    /// `GPU.sampled_threads` threads.
+    /// Number of extra shared-memory accesses due to bank conflicts, if the first `GPU.sampled_threads` threads write
+    /// and read the tile once.
     conflicts: i64,
 }
 
-/// Arrangement of the tile with the fewest bank conflicts; among equals, the smallest.
+/// Arrangement of the tile with the fewest bank conflicts; among equals, the smallest. `element_bytes` is the size of
+/// an element of the tile.
 pub(crate) fn stage(tile: &Tile, element_bytes: i64) -> Staging {
     let order = tile.inside(&tile.by_to);
     // Rows that end at the source's fastest digit are tried first.
@@ -39,8 +40,8 @@ pub(crate) fn stage(tile: &Tile, element_bytes: i64) -> Staging {
     best
 }
 
-/// Arrangement of the tile with `padding` elements after each row; a row consists of the digits before position `row`
-/// of `order`. `row` 0 stands for no padding.
+/// Arrangement of the tile with the digits in `order`, fastest first, and `padding` elements after each row. A row
+/// consists of the digits before position `row` of `order`; `row` 0 stands for no padding.
 fn arrange(
     tile: &Tile,
     order: &[usize],
@@ -65,8 +66,9 @@ fn arrange(
     Staging { conflicts: conflicts.sum(), strides, elements, padding }
 }
 
-/// Number of extra shared-memory accesses if threads access consecutive positions of the tile along `order`: for each
-/// set of threads served at once, the maximum number of different words in one bank, minus 1.
+/// Number of extra shared-memory accesses if threads access consecutive positions of the tile along `order` (digits,
+/// fastest first): for each set of threads served at once, the maximum number of different words in one bank, minus 1.
+/// `strides` are those of the digits in shared memory, in elements.
 ///
 /// Source: CUDA C++ Programming Guide, shared memory: 32 banks of successive 32-bit words; accesses of 8 bytes are
 /// served by halves of a warp, of 16 bytes by quarters.
@@ -100,10 +102,11 @@ fn conflicts(tile: &Tile, order: &[usize], strides: &[i64], element_bytes: i64) 
     found
 }
 
-/// Iterator over the offsets in shared memory along an order of digits.
+/// Iterator over the offsets in shared memory of consecutive positions of a tile along an order of digits.
 struct Places {
-    /// Current value, extent and stride of each digit, fastest first.
+    /// Tuples (current value, extent, stride) of the digits, fastest first.
     digits: Vec<(i64, i64, i64)>,
+    /// Offset of the current position, in elements.
     place: i64,
 }
 

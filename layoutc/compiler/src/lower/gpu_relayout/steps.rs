@@ -3,12 +3,13 @@
 use crate::ir::{Expr, Stmt};
 use crate::lower::gpu_relayout::body::TileLowering;
 
-/// Greatest value of in-tile arithmetic.
+/// Greatest absolute value of 32-bit arithmetic inside a tile.
 const MOST: i128 = i32::MAX as i128;
 
 impl TileLowering<'_, '_> {
-    /// Strides for the sum of `digit * stride` inside a tile. If a sum of 32 bits may overflow, the largest strides are
-    /// declared as variables in `body`, which have the width of an index and widen the sum.
+    /// Strides for the sum of `digit * stride` inside a tile, as pairs (digit, stride), from the strides `steps`. If a
+    /// sum of 32 bits may overflow, the largest strides are declared as variables in `body`: these have the width of an
+    /// index and widen the sum.
     pub(crate) fn steps(
         &mut self,
         mut steps: Vec<(usize, Expr)>,

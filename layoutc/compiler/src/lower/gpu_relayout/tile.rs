@@ -8,24 +8,27 @@ use crate::lower::gpu_relayout::digits::{Digit, Digits};
 use crate::lower::gpu_relayout::turn::Turn;
 use crate::machine::GPU;
 
-/// Box of digits that a thread block copies at once.
+/// Box of digit values that a thread block copies at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tile {
-    /// Number of values of each digit in the tile.
+    /// Number of values of each digit in the tile, by digit.
     pub(crate) blocks: Vec<i64>,
-    /// Digits in the order of the source, fastest first.
+    /// Digits in the order of the source, fastest first, without the digits of a transpose tile.
     pub(crate) by_from: Vec<usize>,
-    /// Digits in the order of the destination, fastest first.
+    /// Digits in the order of the destination, fastest first. It has the column digit of a transpose tile, but not the
+    /// row digit.
     pub(crate) by_to: Vec<usize>,
-    /// True if the orders of source and destination differ, so that the tile is staged in shared memory.
+    /// True if the tile is staged in shared memory, because the orders of source and destination differ and their
+    /// contiguous runs are short.
     pub(crate) staged: bool,
-    /// Transpose tile of a thread; every position of the tile then is one transpose tile.
+    /// Transpose tile of a thread: every position of the tile is then one transpose tile. `None` if a position is an
+    /// element or a word.
     pub(crate) turn: Option<Turn>,
 }
 
 impl Tile {
-    /// Tile of a relayout. `element_bytes`: size of a position, one element or one transpose tile. `run_bytes`: size of
-    /// an element, or of the narrower of the words that are read and written.
+    /// Tile of a relayout. `element_bytes` is the size of a position, which is one element, one word or one transpose
+    /// tile. `run_bytes` is the size of an element, or of the narrower of the words that are read and written.
     pub(crate) fn new(
         digits: &Digits,
         [element_bytes, run_bytes]: [i64; 2],
@@ -100,8 +103,8 @@ impl Tile {
         order.iter().map(|k| self.block(*k)).product()
     }
 
-    /// Number of positions of each thread along `order`, rounded up; `None` unless it is from 2 to
-    /// `GPU.thread_elements`.
+    /// Number of positions of the tile for each thread along the digits of `order`, rounded up; `None` unless it is
+    /// from 2 to `GPU.thread_elements`.
     pub(crate) fn rounds(&self, order: &[usize]) -> Option<i64> {
         let rounds = self.places(order).saturating_add(GPU.threads - 1).div_euclid(GPU.threads);
         (2..=GPU.thread_elements).contains(&rounds).then_some(rounds)
@@ -112,14 +115,14 @@ impl Tile {
         self.blocks.get(digit).copied().unwrap_or(1)
     }
 
-    /// Digits of `order` that have several values in a tile.
+    /// Digits of `order` that have several values in a tile, in the same order.
     pub(crate) fn inside(&self, order: &[usize]) -> Vec<usize> {
         order.iter().copied().filter(|k| self.block(*k) > 1).collect()
     }
 }
 
 /// True if source and destination share contiguous runs of at least `GPU.run_bytes`, or their whole order. `by_from`
-/// and `by_to`: digits, fastest first.
+/// and `by_to`: digits, fastest first; `sizes`: numbers of values of the digits.
 fn agree([by_from, by_to]: [&[usize]; 2], sizes: &[i64], element_bytes: i64) -> bool {
     let mut run = element_bytes;
     for (from, to) in by_from.iter().zip(by_to) {
@@ -136,8 +139,9 @@ fn agree([by_from, by_to]: [&[usize]; 2], sizes: &[i64], element_bytes: i64) -> 
 
 /// Tile under construction.
 struct Growth {
+    /// Number of values of each digit in the tile so far.
     blocks: Vec<i64>,
-    /// Number of values of each digit; a large one if symbolic.
+    /// Number of values of each digit; a large value in the range of the symbols if it is symbolic.
     sizes: Vec<i64>,
     /// Maximum number of positions of the tile.
     most: i64,
@@ -174,8 +178,8 @@ impl Growth {
     }
 }
 
-/// Number of values of a digit of `size`, at most `most`, that leaves the fewest threads idle in a tile with `others`
-/// positions along the other digits. Prefers the largest power of two among equals.
+/// Number of values in the tile for a digit of `size` values, at most `most`, that leaves the fewest threads idle if
+/// the tile has `others` positions along the other digits. Prefers the largest power of two among equals.
 fn busiest(others: i64, most: i64, size: i64) -> i64 {
     let least = power_of_two(most);
     if others.count_ones() == 1 {

@@ -25,7 +25,7 @@ pub(crate) fn is_one_each(tiles: &Expr) -> bool {
     matches!(tiles, Expr::Int { value } if *value <= GPU.relayout_blocks)
 }
 
-/// Widths of the kernel's accesses.
+/// Widths of a kernel's accesses to source and destination.
 #[derive(Clone, Copy)]
 struct Words {
     /// Size of an element, in bytes.
@@ -42,7 +42,7 @@ impl Words {
         self.together.map(|together| together.saturating_mul(self.bytes))
     }
 
-    /// Size of a position of the tile, and of the smaller word, in bytes.
+    /// Size of a position of the tile, and size of the narrower word, in bytes, as [`Tile::new`] takes them.
     fn sizes(self) -> [i64; 2] {
         let [read, written] = self.word_bytes();
         let rows = self.turn.map_or(1, |turn| turn.rows);
@@ -51,8 +51,10 @@ impl Words {
 }
 
 impl GpuRelayout<'_, '_> {
-    /// Kernels that copy tiles, in launch order; `None` if source or destination is an image, has packed elements or
-    /// has no digits, or if offsets may exceed 32 bits although the counts of elements and slots fit.
+    /// Kernels that copy tiles, in launch order: the kernel that copies the elements, preceded by a kernel called
+    /// `fill_name` that fills the destination if the copying kernel cannot write the padding. `None` if source or
+    /// destination is an image, has packed elements or is no sum of digits, or if offsets may exceed 32 bits although
+    /// the counts of elements and slots fit.
     pub(crate) fn tiles(&self, fill_name: &str) -> Result<Option<Vec<Kernel>>, PlanError> {
         let (from, to) = (self.statement.source.context(), self.statement.destination.context());
         let images = self.statement.source.image()?.is_some()
@@ -97,8 +99,8 @@ impl GpuRelayout<'_, '_> {
         Ok(Some(first.into_iter().chain([kernel]).collect()))
     }
 
-    /// Digits with elements joined to words, and the words; `None` if only single elements can be accessed. `bytes`:
-    /// size of an element; `fills`: true if padding is filled.
+    /// Pair of the digits with elements joined to words, and of the words; `None` if only single elements can be
+    /// accessed. `bytes`: size of an element; `fills`: true if padding is filled.
     fn words(
         &self,
         digits: &Digits,
@@ -119,8 +121,8 @@ impl GpuRelayout<'_, '_> {
         Ok(wide.map(|(digits, _)| (digits, Words { bytes, together: [together; 2], turn: None })))
     }
 
-    /// Kernel over `digits` with accesses of `words`. With the bits of a fill value, slots without an element get that
-    /// value.
+    /// Kernel that copies tiles of `digits` with accesses of `words`. `fill` has the bits of the value for slots
+    /// without an element; `None` if these are not written.
     fn tile_kernel(
         &self,
         digits: &Digits,
@@ -192,7 +194,8 @@ impl GpuRelayout<'_, '_> {
         Ok(kernel)
     }
 
-    /// Type of a word of `together` elements.
+    /// Type of a word of `together` elements: the element type for one element without transposition, otherwise an
+    /// integer type. `fill` has the bits of the fill value, which the word type must be able to repeat.
     fn word(&self, together: i64, words: Words, fill: u64) -> Dtype {
         let dtype = self.statement.destination.dtype();
         match (together, words.turn) {
@@ -201,7 +204,8 @@ impl GpuRelayout<'_, '_> {
         }
     }
 
-    /// Declaration of the constant `name` for padding, of type `word`.
+    /// Declaration of the constant `name` of type `word`, with the fill value of the bits `bits` in every element of
+    /// the word.
     fn fill_element(
         &self,
         name: &str,
@@ -217,7 +221,7 @@ impl GpuRelayout<'_, '_> {
     }
 }
 
-/// Number of tiles, and the threads of the launch.
+/// Pair of the number of tiles, and of the number of threads of the launch.
 fn tiles(digits: &Digits, tile: &Tile, scope: &Scope<'_>) -> Result<(Expr, Items), PlanError> {
     let mut tiles = Algebra::constant(1);
     for (k, digit) in digits.list.iter().enumerate() {
@@ -230,8 +234,8 @@ fn tiles(digits: &Digits, tile: &Tile, scope: &Scope<'_>) -> Result<(Expr, Items
     Ok((tiles, items))
 }
 
-/// Names of both buffers for accesses of `words`, whose types are `types`. For words of several elements appends a
-/// comment and the declarations of aliases to `body`.
+/// Names of source and destination for accesses of `words`, whose types are `types`. For words of several elements,
+/// appends a comment and the declarations of aliases of the buffers to `body`.
 fn seen(
     builder: &mut RelayoutBuilder<'_>,
     types: [Dtype; 2],
@@ -264,7 +268,8 @@ fn told(elements: i64) -> String {
     }
 }
 
-/// `ceil(room / size)`, in a form whose intermediate values fit 32 bits if `room` does.
+/// Quotient `room / size` rounded up, in a form whose intermediate values fit 32 bits if `room` does: the number of
+/// tiles of `size` values along a digit.
 pub(crate) fn blocks(room: &Algebra, size: i64, scope: &Scope<'_>) -> Result<Algebra, PlanError> {
     let size = i128::from(size);
     let most = i128::from(i32::MAX);

@@ -17,18 +17,19 @@ use crate::machine::GPU;
 /// written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Turn {
-    /// Number of elements of a word of the source.
+    /// Number of elements of a word that is read.
     pub(crate) columns: i64,
-    /// Number of elements of a word of the destination.
+    /// Number of elements of a word that is written.
     pub(crate) rows: i64,
-    /// Digit that counts the words of the source in a transpose tile.
+    /// Digit that counts the words that are read for one transpose tile.
     pub(crate) row: usize,
-    /// Digit that counts the words of the destination in a transpose tile.
+    /// Digit that counts the words that are written for one transpose tile.
     pub(crate) column: usize,
 }
 
-/// Digits with transpose tiles taken as one value, and two more digits that count inside a tile. `None` if neither side
-/// can be accessed by words, or if both have the same fastest digit.
+/// Pair of the digits in which each transpose tile is one value, followed by two digits that count inside a tile, and
+/// of the transpose tile. `None` if neither source nor destination can be accessed by words, or if both have the same
+/// fastest digit. `element_bytes` is the size of what is transposed as one element.
 ///
 /// If padding is filled (`fills`), a word that is written may contain padding. Otherwise, a word that is read may end
 /// in padding if all of it is inside the source's `source_elements` slots.

@@ -1,4 +1,5 @@
-//! Joins contiguous runs of 2 to 16 bytes to one word if they are aligned in source and destination.
+//! Words of 2 to 16 bytes: contiguous runs of elements that are accessed at once, if they are aligned in source and
+//! destination.
 
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::symbol::Symbol;
@@ -10,8 +11,9 @@ use crate::loops::error::PlanError;
 use crate::lower::gpu_relayout::digits::{Digit, Digits};
 use crate::machine::GPU;
 
-/// Digits with the most elements joined to one word, and the number of elements of a word. `None` if no digit is
-/// contiguous at both ends, or no word of several elements is possible.
+/// Pair of the digits with the most elements joined to one word, and of the number of elements of a word. `None` if no
+/// digit is contiguous in source and destination, or no word of several elements is possible. `element_bytes` is the
+/// size of an element.
 pub(crate) fn widen(
     digits: &Digits,
     element_bytes: i64,
@@ -34,7 +36,7 @@ pub(crate) fn widen(
     Ok(None)
 }
 
-/// Source or destination of a relayout.
+/// Memory of a relayout: the source (`From`) or the destination (`To`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     From,
@@ -58,8 +60,8 @@ impl End {
     }
 }
 
-/// True if words of `together` values of digit `run`, which is contiguous at `ends`, are aligned there and are all
-/// elements or all padding.
+/// True if words of `together` values of digit `run`, which is contiguous in the memories `ends`, are aligned there and
+/// are each all elements or all padding.
 pub(crate) fn holds(
     digits: &Digits,
     run: usize,
@@ -70,7 +72,8 @@ pub(crate) fn holds(
     lies_right(digits, run, together, ends, symbols) && is_whole(digits, run, together, symbols)
 }
 
-/// True if words of `together` values of digit `run`, which is contiguous at `ends`, are aligned there.
+/// True if words of `together` values of digit `run`, which is contiguous in the memories `ends`, are aligned there:
+/// they start at multiples of `together` elements.
 pub(crate) fn lies_right(
     digits: &Digits,
     run: usize,
@@ -102,8 +105,8 @@ fn is_whole(digits: &Digits, run: usize, together: i128, symbols: &[Symbol]) -> 
             && of_chain.all(|other| other.weight.checked_rem(weight) == Some(0))
 }
 
-/// Type of a word of `together` elements: an unsigned integer of 1, 2 or 4 bytes, or a vector of
-/// 32-bit integers, of 64-bit ones if the fill value does not repeat every 4 bytes.
+/// Type of a word of `together` elements of type `dtype`: an unsigned integer of 1, 2 or 4 bytes, or a vector of 32-bit
+/// integers; a vector of 64-bit ones if the fill value, of the bits `fill`, does not repeat every 4 bytes.
 pub(crate) fn element(dtype: Dtype, together: i64, fill: u64) -> Dtype {
     let bytes = i64::from(dtype.element_bits() / 8) * together;
     let pattern = pattern(dtype, fill);
@@ -113,15 +116,16 @@ pub(crate) fn element(dtype: Dtype, together: i64, fill: u64) -> Dtype {
     Dtype { scalar: Scalar::U64, lanes: u32::try_from(bytes / 8).unwrap_or(1) }
 }
 
-/// Declaration of the constant `name` of type `word` with the fill value `fill` in every element.
+/// Declaration of the constant `name` of type `word`, a word of elements of type `dtype`, with the fill value of the
+/// bits `fill` in every element.
 pub(crate) fn fill_constant(dtype: Dtype, name: &str, word: Dtype, fill: u64) -> Stmt {
     let bytes = usize::try_from(word.scalar_bits() / 8).unwrap_or(8);
     let bytes = pattern(dtype, fill).to_le_bytes().into_iter().take(bytes).collect();
     Stmt::LetElement { name: name.to_owned(), dtype: word, bytes, spelling: Spelling::Bits }
 }
 
-/// Eight bytes of elements whose scalars have the bits `fill`, first element in the low bits. The imaginary part of
-/// complex numbers is 0.
+/// Eight bytes of elements of type `dtype` whose scalars have the bits `fill`, first element in the low bits. The
+/// imaginary part of complex numbers is 0.
 fn pattern(dtype: Dtype, fill: u64) -> u64 {
     match dtype.scalar_bits() {
         64.. => fill,

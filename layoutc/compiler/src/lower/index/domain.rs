@@ -1,4 +1,5 @@
-//! Domain of a tensor whose elements are a subset of its shape's indices: a condition on the logical axes.
+//! Domain conditions: which logical indices are elements, for tensors whose elements are a subset of the indices within
+//! the extents.
 
 use layoutc_algebra::expr::Var;
 
@@ -10,8 +11,8 @@ use crate::lower::expr::{Binding, lower_predicate};
 use crate::lower::index::Signature;
 use crate::lower::names::Namer;
 
-/// Condition under which an index is an element; `None` if every index is one. `names` are the identifiers of the
-/// logical axes.
+/// Condition under which a logical index is that of an element; `None` if every index within the extents is. `names`
+/// are the identifiers of the indices, one for each logical axis.
 pub(crate) fn holds(context: &Context<'_>, names: &[String]) -> Result<Option<Expr>, PlanError> {
     let Some(domain) = context.layout.domain() else { return Ok(None) };
     let scope = |var| match var {
@@ -24,7 +25,8 @@ pub(crate) fn holds(context: &Context<'_>, names: &[String]) -> Result<Option<Ex
     lower_predicate(domain, &scope).map(Some)
 }
 
-/// `in_domain(symbols, axes)`: true if an index is an element; `None` if every index is one.
+/// `in_domain(symbols, axes)`: true if a logical index is that of an element; `None` if every index within the extents
+/// is.
 pub(crate) fn in_domain(context: &Context<'_>) -> Result<Option<Function>, PlanError> {
     let Some(domain) = context.layout.domain() else { return Ok(None) };
     let mut namer = Namer::new(context.naming.avoid);
@@ -44,7 +46,7 @@ pub(crate) fn in_domain(context: &Context<'_>) -> Result<Option<Function>, PlanE
     Ok(Some(function))
 }
 
-/// `if (condition) body else otherwise`; only `body` without a condition.
+/// Statement `if (condition) body else otherwise`; only `body` if `condition` is `None`.
 pub(crate) fn guarded(condition: Option<Expr>, body: Stmt, otherwise: Vec<Stmt>) -> Stmt {
     match condition {
         Some(condition) => Stmt::If { condition, likely: false, body: vec![body], otherwise },

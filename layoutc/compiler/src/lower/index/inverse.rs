@@ -13,7 +13,7 @@ use crate::lower::index::symbol_params;
 use crate::lower::names::Namer;
 
 /// `logical(symbols, physical indices, outputs)`: writes the logical index of the element in a slot to the outputs;
-/// false for padding.
+/// returns false for padding, where the outputs are undefined.
 pub(crate) fn logical(context: &Context<'_>) -> Result<Function, PlanError> {
     let layout = context.layout;
     let mut namer = Namer::new(context.naming.avoid);

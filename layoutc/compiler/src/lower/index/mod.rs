@@ -18,26 +18,28 @@ use crate::lower::context::{Context, NamedSymbol};
 use crate::lower::expr::{Binding, Scope, literal, lower, range};
 use crate::lower::names::Namer;
 
-/// Count or extent that is generated as a constant, or as a function of the same name if it depends on symbols.
+/// Count, extent or stride that is generated as a constant, or as a function of the same name if it depends on symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quantity {
     /// Name in lower case without the tensor's name: `extent_n`.
     pub name: String,
-    /// Documentation of the constant.
+    /// Doc comment of the constant.
     pub doc: String,
-    /// Value of the constant, over symbols.
+    /// Value of the constant, over the symbols' identifiers.
     pub value: Expr,
 }
 
-/// Parameters of a function over symbols and axes, and the bindings of its variables.
+/// Parameters of a function of symbols and indices along axes, and the bindings of the variables in its expressions.
 pub(crate) struct Signature<'a> {
     context: &'a Context<'a>,
+    /// Parameters for the symbols, then for the axes.
     pub(crate) params: Vec<Param>,
+    /// Parameter of each axis as a binding: the binding of `Var::Axis(k)` is `axes[k]`.
     pub(crate) axes: Vec<Binding>,
 }
 
 impl<'a> Signature<'a> {
-    /// Parameters for the symbols, then for `axes`, each with the range `0..extent`.
+    /// Signature with parameters for the symbols, then for `axes`, each with the range `0..extent`.
     pub(crate) fn new(context: &'a Context<'a>, namer: &mut Namer<'_>, axes: &[Axis]) -> Self {
         let mut params = symbol_params(context, namer);
         let symbol = |var| context.symbol(var);
@@ -62,7 +64,8 @@ impl<'a> Signature<'a> {
     }
 }
 
-/// Parameters for the symbols.
+/// Parameters for the symbols of a tensor, in the order of [`Context::symbols`]. Their identifiers are those of the
+/// context if `namer` has no names in use.
 pub(crate) fn symbol_params(context: &Context<'_>, namer: &mut Namer<'_>) -> Vec<Param> {
     let param = |symbol: &NamedSymbol<'_>| Param {
         name: namer.name(&symbol.facts.name),
@@ -106,7 +109,7 @@ pub(crate) fn symbols_ok(context: &Context<'_>) -> Option<Function> {
     })
 }
 
-/// Counts and extents, in the order in which they are printed.
+/// Counts, extents, strides and alignment of a tensor, in the order in which they are printed.
 pub(crate) fn quantities(context: &Context<'_>) -> Result<Vec<Quantity>, PlanError> {
     let layout = context.layout;
     let symbol = |var| context.symbol(var);
@@ -161,8 +164,8 @@ pub(crate) fn quantities(context: &Context<'_>) -> Result<Vec<Quantity>, PlanErr
     Ok(all)
 }
 
-/// Size of `elements` elements in bytes, rounded up: sub-byte elements are packed, so that 3 elements of 4 bits take 2
-/// bytes.
+/// Size of `elements` elements of the tensor's type in bytes, rounded up: sub-byte elements are packed, so that 3
+/// elements of 4 bits take 2 bytes.
 pub(crate) fn buffer_bytes(
     context: &Context<'_>,
     elements: &Algebra,
@@ -170,7 +173,8 @@ pub(crate) fn buffer_bytes(
     bytes_of(context.tensor.dtype, elements)
 }
 
-/// Like [`buffer_bytes`], for the element type of the dense row-major buffer of pack and unpack.
+/// Size of `elements` elements in bytes as in [`buffer_bytes`], but of the element type of the dense row-major buffer
+/// that pack reads and unpack writes.
 pub(crate) fn logical_bytes(
     context: &Context<'_>,
     elements: &Algebra,
@@ -187,7 +191,8 @@ fn bytes_of(dtype: Dtype, elements: &Algebra) -> Result<Algebra, PlanError> {
     }
 }
 
-/// `(elements * bits + more) // 8`, computed without intermediate values much greater than the result.
+/// Number of bytes `(elements * bits + more) // 8`, `bits` being the width of an element of `dtype`, computed without
+/// intermediate values much greater than the result.
 fn bytes_of_stream(dtype: Dtype, elements: &Algebra, more: i128) -> Result<Algebra, PlanError> {
     let (several, bytes) = dtype.byte_group();
     let several = Algebra::constant(several.into());
@@ -197,14 +202,15 @@ fn bytes_of_stream(dtype: Dtype, elements: &Algebra, more: i128) -> Result<Algeb
     Ok(sum(&whole, &fold(BinOp::FloorDiv, &rest, &Algebra::constant(8))?)?)
 }
 
-/// `offset(symbols, axes)`: offset of an element in the flat buffer, in elements.
+/// `offset(symbols, axes)`: offset of the element at a logical index in the flat buffer, in elements.
 pub(crate) fn offset(context: &Context<'_>) -> Result<Function, PlanError> {
     let axes = context.layout.logical();
     let doc = format!("Offset of element ({}) in the buffer, in elements.", axis_list(axes));
     expression(context, "offset", doc, context.layout.offset())
 }
 
-/// `index_0(symbols, axes)`, …, one function per physical axis; empty if there are fewer than two.
+/// `index_0(symbols, axes)`, …: index along each physical axis of the element at a logical index, one function for each
+/// physical axis; empty if there are fewer than two.
 pub(crate) fn indices(context: &Context<'_>) -> Result<Vec<Function>, PlanError> {
     let map = context.layout.physical_map();
     if map.len() < 2 {
@@ -243,8 +249,8 @@ fn expression(
     Ok(function)
 }
 
-/// True if an expression divides by anything but powers of two: such a truncating division needs a non-negative
-/// dividend, while a division by a power of two is a shift.
+/// True if an expression has a truncating division, or its remainder, by anything but a constant power of two: it needs
+/// a non-negative dividend, while a division by a power of two is a shift.
 fn divides(tree: &Expr) -> bool {
     let mut found = false;
     tree.visit(&mut |expr| {
@@ -256,8 +262,8 @@ fn divides(tree: &Expr) -> bool {
     found
 }
 
-/// Offset of an element in the dense row-major buffer, in elements. `names` are the
-/// identifiers of the axes.
+/// Offset of an element in the dense row-major buffer of a tensor with the logical axes `axes`, in elements. `names`
+/// are the identifiers of the indices, one for each axis.
 pub(crate) fn dense_offset(
     axes: &[Axis],
     names: &[String],
@@ -271,7 +277,8 @@ pub(crate) fn dense_offset(
     Ok(offset)
 }
 
-/// Number of bytes of a packed buffer that elements fill completely, and its size in bytes.
+/// Pair of the number of bytes of a packed buffer that `elements` elements fill completely, and of the size of the
+/// buffer in bytes: (1, 2) for 3 elements of 4 bits.
 pub(crate) fn whole_bytes(
     context: &Context<'_>,
     elements: &Algebra,
@@ -284,7 +291,7 @@ pub(crate) fn whole_bytes(
     Ok((whole, buffer_bytes(context, elements)?))
 }
 
-/// Product of the extents.
+/// Number of elements of a tensor with the logical axes `axes`: the product of the extents.
 pub(crate) fn count(axes: &[Axis]) -> Result<Algebra, PlanError> {
     let mut count = Algebra::constant(1);
     for axis in axes {

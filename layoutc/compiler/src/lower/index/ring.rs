@@ -1,4 +1,5 @@
-//! Index function of a ring buffer: offset of an element of the whole tensor while it is in memory.
+//! Functions of a ring buffer, which holds only some consecutive indices along one axis of the whole tensor: the offset
+//! of an element of the whole tensor while it is in memory.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, Var};
 use layoutc_algebra::normal_form::simplify::Facts;
@@ -20,7 +21,7 @@ pub(crate) struct RingPlan {
     pub at: Function,
 }
 
-/// Plans a ring buffer; `None` for a tensor that is not one.
+/// Plans the functions of a ring buffer; `None` for a tensor that is not one.
 ///
 /// # Errors
 /// Same as [`crate::plan::tensor`].

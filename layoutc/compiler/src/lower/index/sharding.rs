@@ -21,9 +21,10 @@ use crate::model::reshard::DeviceSharding;
 /// Functions and constants that are generated for a sharded tensor.
 #[derive(Debug, Clone)]
 pub(crate) struct ShardingPlan {
-    /// Counts and extents, in addition to those of the shard.
+    /// Extents and counts of the mesh and of the whole tensor, in addition to those of the shard.
     pub quantities: Vec<Quantity>,
-    /// Functions `owner`, `holds`, `local`, `begin_n` and `length_n` for each axis `n`, and `global`.
+    /// Functions of the whole tensor: `owner`, `holds` and `local`; `begin_n` and `length_n` for each axis `n`; and
+    /// `global`.
     pub functions: Vec<Function>,
 }
 
@@ -42,24 +43,25 @@ pub(crate) fn sharding(context: &Context<'_>) -> Result<Option<ShardingPlan>, Pl
     Ok(Some(ShardingPlan { quantities: planner.quantities()?, functions }))
 }
 
-/// Mesh axis that shards an axis of the tensor.
+/// Mesh axis that shards a given axis of the tensor.
 #[derive(Clone, Copy)]
 struct Cutter {
     /// Number of devices along the mesh axis.
     size: i128,
     /// Difference of device numbers between neighbors along the mesh axis.
     stride: i128,
-    /// Difference of part numbers, along the tensor's axis, between neighbors along the mesh axis.
+    /// Difference between the part numbers of neighbors along the mesh axis; the parts of the tensor's axis are
+    /// numbered from 0.
     parts: i128,
 }
 
 /// Sharding of one axis of the tensor.
 struct Cut {
-    /// Mesh axes, major first; empty if the axis is not sharded.
+    /// Mesh axes that shard the axis, most significant first; empty if the axis is not sharded.
     by: Vec<Cutter>,
-    /// Extent of a part along the axis, at least 1.
+    /// Extent of a part of the axis, in indices, at least 1.
     part: i128,
-    /// True if the last parts are smaller.
+    /// True if the last parts have fewer indices, or none.
     is_uneven: bool,
 }
 
@@ -90,7 +92,7 @@ struct Planner<'a> {
     cuts: Vec<Cut>,
 }
 
-/// `expr // k % m`, or `expr // k` if `m` is `None`.
+/// Mixed-radix digit `expr // k % m`; `expr // k` if `m` is `None`.
 fn digit(expr: &Algebra, k: i128, m: Option<i128>) -> Result<Algebra, PlanError> {
     let quotient = fold(BinOp::FloorDiv, expr, &Algebra::constant(k))?;
     Ok(match m {
@@ -100,7 +102,7 @@ fn digit(expr: &Algebra, k: i128, m: Option<i128>) -> Result<Algebra, PlanError>
 }
 
 impl Planner<'_> {
-    /// Ranges of the symbols, and of the whole tensor's axes.
+    /// Ranges of the symbols, and of the indices along the whole tensor's axes.
     fn facts(&self) -> Result<Facts, PlanError> {
         let mut facts = Facts::new(self.context.layout.symbols());
         for (k, axis) in (0..).zip(&self.sharded.whole) {
@@ -119,7 +121,7 @@ impl Planner<'_> {
         }
     }
 
-    /// `owner(symbols, axes)`: first device that holds an element.
+    /// `owner(symbols, axes)`: number of the first device that holds an element of the whole tensor.
     fn owner(&self) -> Result<Function, PlanError> {
         let mut namer = Namer::new(self.context.naming.avoid);
         let signature = Signature::new(self.context, &mut namer, &self.sharded.whole);
@@ -142,7 +144,7 @@ impl Planner<'_> {
         })
     }
 
-    /// `holds(symbols, device, axes)`: true if a device holds an element.
+    /// `holds(symbols, device, axes)`: true if a device holds an element of the whole tensor.
     fn holds(&self) -> Result<Function, PlanError> {
         let mut namer = Namer::new(self.context.naming.avoid);
         let mut params = symbol_params(self.context, &mut namer);
@@ -172,7 +174,8 @@ impl Planner<'_> {
         })
     }
 
-    /// `local(symbols, axes)`: offset of an element in the buffer of any device that holds it, in elements.
+    /// `local(symbols, axes)`: offset of an element of the whole tensor in the buffer of any device that holds it, in
+    /// elements.
     fn local(&self) -> Result<Function, PlanError> {
         let mut namer = Namer::new(self.context.naming.avoid);
         let signature = Signature::new(self.context, &mut namer, &self.sharded.whole);
@@ -199,7 +202,8 @@ impl Planner<'_> {
         Binding { tree: Expr::name(device), range: Range { low: Some(0), high } }
     }
 
-    /// Number of the part of an axis that a device holds.
+    /// Number of the part of an axis that a device holds, from the sharding `cut` of the axis and the identifier
+    /// `device` of the device's number.
     fn part_of(&self, cut: &Cut, device: &str) -> Result<Expr, PlanError> {
         let own = Var::Axis(0);
         let mut part = Algebra::constant(0);
@@ -213,7 +217,7 @@ impl Planner<'_> {
         lower(&part, &|var| (var == own).then(|| self.binding(device)))
     }
 
-    /// Parameters for the symbols and the device, and the name of the latter.
+    /// Pair of the parameters for the symbols and the device, and of the identifier of the device.
     fn of_device(&self) -> (Vec<Param>, String) {
         let mut namer = Namer::new(self.context.naming.avoid);
         let mut params = symbol_params(self.context, &mut namer);
@@ -222,7 +226,8 @@ impl Planner<'_> {
         (params, device)
     }
 
-    /// `begin_n(symbols, device)`: first index of an axis that a device holds, at most the extent.
+    /// `begin_n(symbols, device)`: first index of axis `n` that a device holds; the extent of the axis if it holds
+    /// none.
     fn begin(&self, axis: &Axis, cut: &Cut) -> Result<Function, PlanError> {
         let (params, device) = self.of_device();
         let part = self.part_of(cut, &device)?;
@@ -240,7 +245,7 @@ impl Planner<'_> {
         })
     }
 
-    /// `length_n(symbols, device)`: number of indices of an axis that a device holds.
+    /// `length_n(symbols, device)`: number of indices of axis `n` that a device holds.
     fn length(&self, axis: &Axis, cut: &Cut) -> Result<Function, PlanError> {
         let (params, device) = self.of_device();
         let extent = axis.extent.as_const().filter(|_| cut.is_uneven);
@@ -265,8 +270,8 @@ impl Planner<'_> {
         })
     }
 
-    /// `global(symbols, device, offset, outputs)`: writes the index of the element in a slot of a device's buffer to
-    /// the outputs; false for padding.
+    /// `global(symbols, device, offset, outputs)`: writes the index in the whole tensor of the element at an offset of
+    /// a device's buffer, in elements, to the outputs; returns false for padding.
     fn global(&self) -> Result<Function, PlanError> {
         let context = self.context;
         let layout = context.layout;

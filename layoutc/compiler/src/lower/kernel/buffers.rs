@@ -1,4 +1,4 @@
-//! Identifiers of a kernel's buffers, and their parameters and declarations.
+//! Identifiers of a kernel's buffers in generated code, and their parameters and declarations.
 
 use crate::ir::{Param, ParamType, Stmt, Storage};
 use crate::loops::ExecutionModel;
@@ -13,13 +13,16 @@ use crate::model::compute::{BufferRef, KernelInstance, TileCache};
 /// Buffer of a kernel with its identifiers.
 #[derive(Debug)]
 pub(crate) struct BufferBinding {
+    /// Tensor and memory of the buffer.
     pub(crate) buffer: KernelBuffer,
-    /// Name of the parameter or array.
+    /// Identifier of the parameter or array in generated code.
     pub(crate) name: String,
-    /// Functions that load and store elements of less than a byte; `None` for larger elements.
+    /// Name of the function that loads an element of less than a byte; `None` for larger elements.
     pub(crate) load: Option<String>,
+    /// Name of the function that stores an element of less than a byte; `None` for larger elements.
     pub(crate) store: Option<String>,
-    /// Functions that read an element (`fetch`) and write a texel (`put`) of an image; `None` for other memory.
+    /// Names of the function that reads an element of an image (`fetch`) and of the one that writes a texel (`put`), in
+    /// this order; `None` if the buffer is no image on the target.
     pub(crate) texels: Option<[String; 2]>,
 }
 
@@ -34,11 +37,11 @@ impl BufferBinding {
     }
 }
 
-/// Names the buffers of a kernel, which are in the order of [`KernelBuffer::all`]. Returns them with the parameters for
-/// these buffers.
+/// Names the buffers of a kernel, which are in the order of [`KernelBuffer::all`]. Returns the pair of the named buffers,
+/// in the same order, and of the parameters for those buffers whose memory the caller provides.
 ///
 /// # Errors
-/// [`PlanError::Scope`] if the number of buffers is not that of the kernel.
+/// [`PlanError::Scope`] if there are fewer buffers than operands.
 pub(crate) fn bind(
     compute: &KernelInstance,
     buffers: Vec<KernelBuffer>,
@@ -77,7 +80,7 @@ pub(crate) fn bind(
     Ok((bindings, params))
 }
 
-/// Buffers of the cached tiles of a statement, each called `<name>_block`.
+/// Buffers of the tiles `caches` of a statement, in their order. A tile of `A` is called `A_block`.
 pub(crate) fn parts(
     compute: &KernelInstance,
     caches: &[TileCache],
@@ -94,13 +97,14 @@ pub(crate) fn parts(
     caches.iter().map(part).collect()
 }
 
-/// True if the caller of a CPU kernel allocates the memory of this intermediate tensor.
+/// True if the caller of a CPU kernel allocates the memory of the intermediate `tensor`: it is computed as a whole and
+/// does not fit the stack.
 pub(crate) fn is_given(compute: &KernelInstance, tensor: &Tensor) -> bool {
     compute.compute_at(&tensor.name).is_none() && stack_elements(tensor).is_none()
 }
 
-/// Number of elements of an intermediate tensor that is allocated on the stack; `None` if the tensor is too large or
-/// its size is not constant.
+/// Number of elements, padding included, of an intermediate tensor that is allocated on the stack; `None` if the tensor
+/// has more than `CPU.local_stack_bytes` bytes or no constant size.
 fn stack_elements(tensor: &Tensor) -> Option<i64> {
     let elements = tensor.layout.physical_elements().as_const()?;
     let bytes = elements.saturating_mul(i128::from(tensor.dtype.element_bits().div_ceil(8)));

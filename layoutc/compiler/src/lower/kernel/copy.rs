@@ -1,4 +1,4 @@
-//! Copies between a tensor and a tile of it in a staging buffer: loops, indices, bounds and boundary values.
+//! Copies between a tensor and the staging buffer of one of its tiles: loops, indices, bounds and boundary values.
 
 use layoutc_algebra::expr::{CompareOp, Expr as Algebra, ExprComparison, ExprError};
 
@@ -15,7 +15,8 @@ use crate::lower::kernel::reduction;
 use crate::lower::kernel::value::{condition, convert};
 use crate::model::compute::Reduction;
 
-/// Iteration of a cache's loop whose tile is copied, and the half of the staging buffer that holds the tile.
+/// Iteration of a cache's loop whose tile is copied, and, with double buffering, the half of the staging buffer that
+/// holds the tile.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TileIteration {
     /// The current iteration, in the half of that iteration.
@@ -33,12 +34,14 @@ pub(crate) enum CopyDirection {
     Out,
 }
 
-/// Copy of one element: the loops around the copy, and the addresses in the tensor (`whole`) and in the tile (`part`).
+/// Copy of one element between a tensor and the staging buffer of a tile: the loops around the copy, and the offsets in
+/// the tensor (`whole`) and in the staging buffer (`part`), in elements.
 pub(crate) struct StagingCopy {
-    /// Numbers and trip counts of the loops, one per axis of the tile with an extent other than 1; the greatest stride
-    /// in the tensor comes first if all strides are constant.
+    /// Pairs (number, trip count) of the loops, one for each axis of the tile with an extent other than 1. The greatest
+    /// stride in the tensor comes first if all strides are constant.
     pub(crate) loops: Vec<(usize, i128)>,
-    /// Declaration of the loop-invariant part of the offset in the tensor, before the loops.
+    /// Declaration, before the loops, of the loop-invariant part of the offset in the tensor; empty if that part is a
+    /// name or a constant, or if the tensor is an image.
     pub(crate) before: Vec<Stmt>,
     pub(crate) whole: Expr,
     /// Physical index in the tensor if the tensor is an image; empty otherwise.
@@ -46,8 +49,8 @@ pub(crate) struct StagingCopy {
     pub(crate) part: Expr,
     /// Conditions under which the element is in bounds of the tensor.
     pub(crate) inside: Vec<ExprComparison>,
-    /// Upper bound on the distance of two copied elements in the tensor, in elements; `None` if no constant bound is
-    /// known.
+    /// Upper bound on the distance of two copied elements in the tensor, in elements: from the strides of the loops, or
+    /// else the size of the tensor. `None` if no constant bound is known.
     pub(crate) reach: Option<i128>,
 }
 
@@ -58,7 +61,8 @@ type Loops = (Vec<(usize, i128)>, Option<i128>);
 type Index = (Vec<Algebra>, Vec<ExprComparison>);
 
 impl Nest<'_> {
-    /// Copy of one element of the tile of cache `k`; gives the loops of the copy new names.
+    /// Copy of one element of the tile of staging buffer `k`, for the iteration `which` of the cache's loop. Gives the
+    /// loops of the copy new variable names.
     pub(crate) fn copied(
         &mut self,
         k: usize,
@@ -85,8 +89,8 @@ impl Nest<'_> {
         Ok(StagingCopy { loops, before, whole, place, part, inside, reach })
     }
 
-    /// Index in the tensor of the element of tile `k` at the current iterations of the copy loops, with its bounds
-    /// checks.
+    /// Logical index in the tensor of the element of tile `k` at the current iterations of the copy loops, for the
+    /// iteration `which` of the cache's loop, with its bounds checks.
     fn index_there(&self, k: usize, which: TileIteration) -> Result<Index, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let own = var(staged.at)?;
@@ -117,8 +121,8 @@ impl Nest<'_> {
         Ok((index, inside))
     }
 
-    /// Loops of the copy of tile `k`, the greatest stride in the tensor outermost, and [`StagingCopy::reach`]. `steps` is
-    /// the offset in the tensor.
+    /// Loops of the copy of tile `k`, the greatest stride in the tensor outermost, and [`StagingCopy::reach`]. `steps`
+    /// is the affine offset in the tensor.
     fn loops_of_copy(&self, k: usize, steps: &AffineAccess) -> Result<Loops, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let stride = |number: usize| steps.stride(number, &self.domain)?.as_const();
@@ -150,8 +154,9 @@ impl Nest<'_> {
         }
     }
 
-    /// Offset of the element in its tensor, and the declaration of the loop-invariant part of that offset before the
-    /// copy loops. An image gets no declaration.
+    /// Pair of the declaration, before the copy loops `loops`, of the loop-invariant part of an element's offset in the
+    /// tensor of tile `k`, and of the whole offset in elements. `steps` is the affine offset. An image gets no
+    /// declaration.
     fn offset_there(
         &mut self,
         k: usize,
@@ -183,7 +188,7 @@ impl Nest<'_> {
         Ok((before, add(base, rest)?))
     }
 
-    /// Index along one axis of the tile: the variable of loop `number`, or 0 if the loop has one iteration.
+    /// Index along one axis of the tile: the variable of the copy loop `number`, or 0 if the loop has one iteration.
     fn element(&self, number: usize) -> Result<Algebra, ExprError> {
         if self.domain.trip_count(number) == Some(1) {
             return Ok(Algebra::constant(0));
@@ -191,8 +196,8 @@ impl Nest<'_> {
         loop_index(number)
     }
 
-    /// Offset of a half of tile `k` in its staging buffer, in elements: `i % 2 * elements` for iteration `i` of the
-    /// cache's loop; 0 without double buffering.
+    /// Offset of the half of staging buffer `k` for the iteration `which` of the cache's loop, in elements:
+    /// `i % 2 * elements` for iteration `i`; 0 without double buffering.
     pub(crate) fn half_of(&self, k: usize, which: TileIteration) -> Result<Expr, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let later = match which {
@@ -206,7 +211,8 @@ impl Nest<'_> {
         multiply(half, Expr::int(staged.elements()))
     }
 
-    /// Statement that copies one element from the tensor to the tile of cache `k`, or back.
+    /// Statement that copies one element, `copied`, between the tensor and the tile of staging buffer `k`, in the
+    /// direction `way`.
     pub(crate) fn copy(
         &self,
         k: usize,
@@ -229,8 +235,8 @@ impl Nest<'_> {
         Ok(Stmt::Store { buffer, index, value, through: None })
     }
 
-    /// Statement that stores the boundary value of the tensor in one element of the tile; 0 if there is no boundary
-    /// value.
+    /// Statement that stores the boundary value of the tensor in one element of the tile of staging buffer `k`; 0 if
+    /// there is no boundary value.
     pub(crate) fn clear(&self, k: usize, copied: &StagingCopy) -> Result<Stmt, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let dtype = staged.part.tensor().dtype;
@@ -241,8 +247,8 @@ impl Nest<'_> {
         Ok(Stmt::Store { buffer, index, value, through: None })
     }
 
-    /// Statements that copy tile `k` in before its use, on a CPU or in one GPU thread. If elements of the tile may be
-    /// out of bounds, the tile is first filled with the boundary value.
+    /// Statements that copy tile `k` in before its use, on a CPU or in a single GPU thread. If elements of the tile may
+    /// be out of bounds, the whole tile is first filled with the boundary value.
     pub(crate) fn copied_in(&mut self, k: usize) -> Result<Vec<Stmt>, PlanError> {
         let copied = self.copied(k, TileIteration::Own)?;
         let mut all = Vec::new();
@@ -254,7 +260,8 @@ impl Nest<'_> {
         Ok(all)
     }
 
-    /// Statement that fills the whole tile with the boundary value, or with 0 if there is none.
+    /// Statement that fills the whole tile `k` with the boundary value, or with 0 if there is none. `copied` has its
+    /// loops.
     fn cleared(&self, k: usize, copied: &StagingCopy) -> Result<Stmt, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         if staged.outside.is_none() && self.processor != ExecutionModel::Gpu {
@@ -269,14 +276,15 @@ impl Nest<'_> {
         }))
     }
 
-    /// Statements that copy tile `k` out after it is written.
+    /// Statements that copy tile `k` out after it is written, on a CPU or in a single GPU thread.
     pub(crate) fn copied_out(&mut self, k: usize) -> Result<Vec<Stmt>, PlanError> {
         let copied = self.copied(k, TileIteration::Own)?;
         let one = self.copy(k, CopyDirection::Out, &copied)?;
         self.bounded(copied, one)
     }
 
-    /// Loops of a copy around the statement `one`, with bounds and guards that exclude elements outside the tensor.
+    /// Loops of the copy `copied` around the statement `one`, with bounds and guards that exclude elements outside the
+    /// tensor.
     fn bounded(&self, copied: StagingCopy, one: Stmt) -> Result<Vec<Stmt>, PlanError> {
         let StagingCopy { loops, before, inside, .. } = copied;
         let when = |conditions: &[ExprComparison], body: Vec<Stmt>| {

@@ -14,12 +14,12 @@ use crate::lower::kernel::value::condition;
 use crate::machine::CPU;
 use crate::model::Spanned;
 
-/// Emits the code inside some loops, at a state.
+/// Function that emits the code inside some loops, from the state there.
 type Body<'b, N> = &'b dyn Fn(&mut N, &LoopState) -> Result<Vec<Stmt>, PlanError>;
 
 impl Nest<'_> {
-    /// Emits loops over `rest`, outermost first, and the phase `phase` inside. `conditions` guard the iterations: as
-    /// bounds of the loops where possible, else as conditions in the body.
+    /// Emits the loops `rest`, outermost first, and the phase `phase` inside, from the state `at` outside of them.
+    /// `conditions` guard the iterations: as bounds of the loops where possible, else as conditions in the body.
     pub(crate) fn emit_loops(
         &mut self,
         rest: &[usize],
@@ -106,8 +106,8 @@ impl Nest<'_> {
         Ok(before)
     }
 
-    /// Conditions that determine the bounds of a loop: those of which it is the innermost loop, except those known to
-    /// hold.
+    /// Those of `conditions` that determine the bounds of the loop `number`: conditions that mention it, and otherwise
+    /// only open loops of the state `at`, and that are not known to hold.
     pub(crate) fn guards_resolved_by(
         &self,
         number: usize,
@@ -123,8 +123,8 @@ impl Nest<'_> {
         conditions.iter().filter(is_own).cloned().collect()
     }
 
-    /// Bounds checks of reads that depend on this loop as their innermost one; empty inside a reduction, in boundary
-    /// code, and outside of [`Phase::Whole`].
+    /// Bounds checks of reads that mention the loop `number`, and otherwise only open loops of the state `at`. Empty
+    /// for a statement with a reduction, in boundary code, and outside of [`Phase::Whole`].
     fn guards(&self, number: usize, at: &LoopState, phase: Phase) -> Vec<ExprComparison> {
         let has_reduced = self.order.first_reduced < self.order.loops.len();
         if phase != Phase::Whole || has_reduced || at.in_remainder {
@@ -139,7 +139,7 @@ impl Nest<'_> {
         self.guards_resolved_by(number, at, &all)
     }
 
-    /// Unroll factor of a loop; `None` if it is not unrolled.
+    /// Unroll factor of the loop `number` in the phase `phase`; `None` if it is not unrolled.
     pub(crate) fn unrolled(&self, number: usize, is_innermost: bool, phase: Phase) -> Option<i64> {
         let rounds = self.domain.trip_count(number)?;
         let is_at_once = self.order.register_tile(&self.domain).any(|other| other == number);
@@ -153,9 +153,9 @@ impl Nest<'_> {
         Some(rounds.min(CPU.requested_unrolling))
     }
 
-    /// Unroll factor of the loop over the lanes of a vector. 1 keeps compilers from unrolling the loop before they
-    /// vectorize it; unrolled stores keep the lanes in registers, where a loop that only copies would become a call of
-    /// `memcpy`.
+    /// Unroll factor of the loop over the lanes of a vector, which has `rounds` iterations; `None` if it is not
+    /// unrolled. 1 keeps compilers from unrolling the loop before they vectorize it; unrolled stores keep the lanes in
+    /// registers, where a loop that only copies would become a call of `memcpy`.
     fn vector(&self, rounds: i128, phase: Phase) -> Option<i64> {
         let copies = self.accesses.first().is_some_and(|target| {
             let dtype = self.statement.accumulator.element();
@@ -169,9 +169,10 @@ impl Nest<'_> {
         }
     }
 
-    /// Bounds of a loop over rows of a register tile, with a guard for its body. A loop with computed bounds is
-    /// replaced by one over all rows with a guard `row < end`: with a variable trip count, the accumulators would not
-    /// stay in registers. `None` if no guard is needed.
+    /// Pair of a guard for the body of the loop `number`, and of the bounds of the loop. A loop over rows of a register
+    /// tile whose bounds `from` and `to` are computed is replaced by one over all rows with a guard `row < end`: with a
+    /// variable trip count, the accumulators would not stay in registers. The bounds are unchanged for any other loop.
+    /// The guard is `None` if none is needed.
     fn pad_and_predicate(
         &self,
         number: usize,
@@ -208,8 +209,9 @@ impl Nest<'_> {
         (condition, whole)
     }
 
-    /// Emits the body of the loop `number`, opened last. The body is emitted twice, under a condition, if that is
-    /// faster for most iterations: with full register tiles, or without bounds checks of reads.
+    /// Emits the body of the loop `number`, the last open loop of the state `at`, around the loops `rest`. The body is
+    /// emitted twice, under a condition, if that is faster for most iterations: with full register tiles, or without
+    /// bounds checks of reads.
     fn inside(
         &mut self,
         number: usize,
@@ -236,8 +238,9 @@ impl Nest<'_> {
         Ok(vec![Stmt::If { condition: holds, likely: true, body, otherwise }])
     }
 
-    /// Computes the bounds of the register tile's loops as soon as the open loops determine them. If the tile is full
-    /// in most iterations, emits `inside` twice: for full tiles, and in the `else` branch for partial ones.
+    /// Emits `inside`, in which the loops `rest` are opened, from the state `at`. Bounds of the register tile's loops
+    /// are computed before it as soon as the open loops determine them. If the tile is full in most iterations,
+    /// `inside` is emitted twice: for full tiles, and in the `else` branch for partial ones.
     pub(crate) fn specialize_full_tile(
         &mut self,
         rest: &[usize],
@@ -311,7 +314,7 @@ impl Nest<'_> {
         Ok(all)
     }
 
-    /// Emits the code of partial tiles, for which one of `residual` conditions does not hold. For rows with computed
+    /// Emits `inside` for partial tiles, for which one of `residual` conditions does not hold. For rows with computed
     /// bounds, the code is specialized for all rows but the last and for all rows but the first: with constant bounds,
     /// the innermost loops have no guards on rows. Specializations that cannot occur are omitted.
     fn specialize_boundary(
@@ -358,8 +361,8 @@ impl Nest<'_> {
         }))
     }
 
-    /// Pairs of first row and end (exclusive) that can occur for the loop at position `place` of `at.hoisted_bounds`, which has
-    /// `rounds` rows. `None` if they cannot be enumerated.
+    /// Pairs of first row and end (exclusive) that can occur for the loop at position `place` of `at.hoisted_bounds`,
+    /// which has `rounds` rows. `None` if they cannot be enumerated.
     fn feasible_bounds(
         &self,
         at: &LoopState,
@@ -371,9 +374,9 @@ impl Nest<'_> {
         Ok(bounds.feasible_bounds((*number, i128::from(rounds)), &at.proven, &self.domain))
     }
 
-    /// Position in `at.hoisted_bounds` of the loop over rows whose bounds are both computed, and its trip count. `None` outside
-    /// of a reduced loop, with several such loops, for GPU threads, and for fewer than 3 rows or more than
-    /// `unrolled_iterations`.
+    /// Pair of the position in `at.hoisted_bounds` of the loop over rows whose bounds are both computed, and of its
+    /// trip count. `None` outside of a reduced loop, with several such loops, for GPU threads, and for fewer than 3
+    /// rows or more than `unrolled_iterations`.
     fn rows_with_ends(&self, rest: &[usize], at: &LoopState) -> Option<(usize, i64)> {
         let is_reduced = at.open.iter().any(|number| self.domain.is_reduced(*number));
         let is_row = |number: &usize| rest.contains(number) && rest.last() != Some(number);
@@ -393,7 +396,7 @@ impl Nest<'_> {
             .and_then(|n| Some((place, i64::try_from(n).ok()?)))
     }
 
-    /// Emits `inside` while the loop `number` has the smaller trip count `rounds`.
+    /// Emits `inside` with the trip count of the loop `number` reduced to `rounds`, and restores the trip count.
     fn with_trip_count(
         &mut self,
         (number, rounds): (usize, i128),
@@ -407,8 +410,9 @@ impl Nest<'_> {
         body
     }
 
-    /// First iteration and end (exclusive) of the interior, in which no read is out of bounds, within `from` and `to`;
-    /// preceded by the declarations of computed bounds.
+    /// Pair of the declarations of computed bounds, and of the first iteration and end (exclusive) of the interior, the
+    /// iterations of the loop `number` from `from` to `to` in which no read is out of bounds. `bounds` are the solved
+    /// bounds checks.
     fn interior(
         &mut self,
         number: usize,
@@ -433,8 +437,8 @@ impl Nest<'_> {
         names.iter().any(|chosen| Some(&chosen.value) == name)
     }
 
-    /// First iteration and end (exclusive) of a loop, preceded by the declarations of computed bounds, such as
-    /// `i_begin` and `i_end`.
+    /// Pair of the declarations of computed bounds, such as `i_begin` and `i_end`, and of the first iteration and end
+    /// (exclusive) of the loop `number`.
     pub(crate) fn ends(
         &mut self,
         number: usize,
@@ -458,7 +462,8 @@ impl Nest<'_> {
         Ok((before, [from, to]))
     }
 
-    /// Names a computed bound: declares `<loop>_<word>` in `lets`. Integers and names are returned unchanged.
+    /// Identifier of the computed bound `end` of the loop `number`, which is declared as `<loop>_<word>` in `lets`.
+    /// Integers and names are returned unchanged, without a declaration.
     fn end(&mut self, number: usize, end: Expr, word: &str, lets: &mut Vec<Stmt>) -> Expr {
         if matches!(end, Expr::Int { .. } | Expr::Name { .. }) {
             return end;

@@ -6,13 +6,13 @@ use crate::loops::error::PlanError;
 use crate::lower::kernel::nest::{AccessUse, Nest};
 use crate::machine::GPU;
 
-/// Number of threads along each distributed loop. Adjacent iterations belong to adjacent threads; each thread executes
-/// `extent / threads` iterations of the loop.
+/// Number of threads along each of the loops whose iterations are distributed over the threads of a thread block.
+/// Adjacent iterations belong to adjacent threads; each thread executes `extent / threads` iterations of the loop.
 pub(crate) struct Grid(Vec<i64>);
 
 impl Nest<'_> {
-    /// Grid over `loops` with the fewest elements read per thread; `None` if no grid of `GPU.threads` threads divides
-    /// the trip counts, or if a trip count is not constant.
+    /// Grid over the loops `loops` with the fewest elements read per thread; `None` if no grid of `GPU.threads` threads
+    /// divides the trip counts, or if a trip count is not constant.
     pub(crate) fn grid(&self, loops: &[usize]) -> Option<Grid> {
         let extents = loops.iter().map(|number| self.domain.trip_count(*number));
         let extents: Vec<i64> =
@@ -28,9 +28,10 @@ impl Nest<'_> {
         best.map(|(_, items)| Grid(items))
     }
 
-    /// Number of elements that a thread reads per iteration of the reduction. If stores would not be coalesced, with
-    /// fewer than `GPU.sector_elements` threads along the output's unit-stride loop, the number of elements of the tile
-    /// is added.
+    /// Number of elements that a thread reads per iteration of the reduction, with `items` threads along the loops
+    /// `loops` of the trip counts `extents`. If stores would not be coalesced, with fewer than `GPU.sector_elements`
+    /// threads along the output's unit-stride loop, the number of elements of the tile is added. `None` if a number
+    /// overflows.
     fn read_by_item(&self, loops: &[usize], extents: &[i64], items: &[i64]) -> Option<i64> {
         let rounds = |number: usize| {
             let k = loops.iter().position(|other| *other == number)?;
@@ -54,8 +55,11 @@ impl Nest<'_> {
         all.checked_add(if apart { extents.iter().product() } else { 0 })
     }
 
-    /// Declarations of the variables of `loops`, outermost first. `element` is the variable of the thread loop; `done`
-    /// counts the iterations of that loop that the thread has completed.
+    /// Declarations of the variables of the distributed loops `loops`, outermost first. `element` is the variable of
+    /// the thread loop; `done` counts the iterations of that loop that the thread has completed.
+    ///
+    /// # Errors
+    /// [`PlanError::Scope`] if a loop has no constant trip count.
     pub(crate) fn rounds_in(
         &self,
         Grid(items): &Grid,
@@ -94,7 +98,7 @@ impl Nest<'_> {
     }
 }
 
-/// Mixed-radix digit `name / by % values`, without the modulo if `values` is `None`.
+/// Mixed-radix digit `name / by % values` of the variable `name`, without the modulo if `values` is `None`.
 fn digit(name: &str, by: i64, values: Option<i64>) -> Expr {
     let mut value = Expr::name(name);
     if by > 1 {
@@ -106,8 +110,9 @@ fn digit(name: &str, by: i64, values: Option<i64>) -> Expr {
     }
 }
 
-/// Grids of `items` threads, a power of two, over loops with these extents: powers of two that divide the extents and
-/// multiply to `items`. Grids with more threads along the last loop come first.
+/// Grids of `items` threads, a power of two, over loops with the trip counts `extents`: the numbers of threads along
+/// each loop, powers of two that divide the trip counts and multiply to `items`. Grids with more threads along the last
+/// loop come first.
 fn grids(extents: &[i64], items: i64) -> Vec<Vec<i64>> {
     let Some((extent, rest)) = extents.split_first() else {
         return if items == 1 { vec![Vec::new()] } else { Vec::new() };

@@ -1,5 +1,5 @@
-//! Statement as a kernel for thread blocks: the threads of a block copy tiles into shared memory, and execute one
-//! iteration of the outer loops together.
+//! Kernels with shared memory: the threads of a block copy tiles into shared memory, and execute one iteration of the
+//! outer loops of a statement together.
 
 use layoutc_algebra::expr::{Expr as Algebra, ExprComparison};
 
@@ -18,28 +18,30 @@ use crate::machine::GPU;
 
 /// Distribution of a statement's loops over thread blocks and threads.
 struct BlockMapping {
-    /// Loops whose iterations are distributed over thread blocks, outermost first.
+    /// Numbers of the loops whose iterations are distributed over thread blocks, outermost first.
     outer: Vec<usize>,
-    /// Loops whose iterations are distributed over the threads of a thread block.
+    /// Numbers of the loops whose iterations are distributed over the threads of a thread block, outermost first.
     items: Vec<usize>,
-    /// Reduced loops, which every thread executes in full.
+    /// Numbers of the reduced loops, which every thread executes in full, outermost first.
     reduced: Vec<usize>,
     /// Number of iterations that are distributed over the threads: the product of the trip counts of `items`.
     rounds: i64,
     /// Assignment of iterations to threads in a reduction. If `None`, each thread executes every n-th iteration, n
     /// being the number of threads.
     grid: Option<Grid>,
-    /// Name of the variable of the thread loop, and of the counter of iterations that a thread has completed.
+    /// Name of the variable of the thread loop.
     round: String,
+    /// Name of the counter of the thread loop's iterations that a thread has completed.
     done: String,
 }
 
 impl Nest<'_> {
-    /// Body of the kernel, and the number of its threads over all thread blocks.
+    /// Pair of the body of the kernel, and of the number of its threads over all thread blocks.
     ///
     /// # Errors
     /// [`PlanError::Choice`] if the number of iterations to distribute over threads is not constant or exceeds
-    /// [`MOST_AT_ONCE`], if a thread block would use only a part of a tile, or if offsets exceed 32 bits.
+    /// [`MAX_REGISTER_TILE`], if a thread block would use only a part of a tile, or if offsets in a tile exceed 32
+    /// bits. Any other [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
     pub(crate) fn write_group(mut self) -> Result<(Vec<Stmt>, Items), PlanError> {
         let shares = self.shares()?;
         let mut count = Algebra::constant(1);
@@ -74,8 +76,9 @@ impl Nest<'_> {
         Ok((body, items))
     }
 
-    /// Distributes the loops. Those up to the innermost cache outside the reduction, or all before the first reduced
-    /// loop if there is no such cache, go to thread blocks; the rest of the loops that are not reduced go to threads.
+    /// Distribution of the loops. Those up to the innermost cache outside the reduction, or all before the first
+    /// reduced loop if there is no such cache, go to thread blocks; the rest of the loops that are not reduced go to
+    /// threads.
     fn shares(&mut self) -> Result<BlockMapping, PlanError> {
         let first = self.order.first_reduced;
         let places = self
@@ -107,8 +110,12 @@ impl Nest<'_> {
         Ok(BlockMapping { outer, items, reduced, rounds, grid, round, done })
     }
 
-    /// Rejects caches of whose tile a thread block would use only a part: written tiles of loops other than `last`, the
-    /// innermost with a cache outside the reduction, and tiles inside the reduction if threads share loops outside it.
+    /// Rejects caches of whose tile a thread block would use only a part: written tiles of loops outside the reduction
+    /// other than the one at position `last`, the innermost with a cache there, and tiles inside the reduction if the
+    /// loops from position `cut`, which threads share, include loops outside it.
+    ///
+    /// # Errors
+    /// [`PlanError::Choice`], located at the loop of the cache.
     fn are_of_one_group(&self, last: Option<usize>, cut: usize) -> Result<(), PlanError> {
         let first = self.order.first_reduced;
         for staged in &self.staged {
@@ -136,7 +143,7 @@ impl Nest<'_> {
         Ok(())
     }
 
-    /// Statements of a thread block for one iteration of the outer loops.
+    /// Statements of a thread block for one iteration of the outer loops, from the state `at` inside of these.
     fn group_round(
         &mut self,
         shares: &BlockMapping,
@@ -220,7 +227,8 @@ impl Nest<'_> {
         Ok(body)
     }
 
-    /// Reduced loops `rest`, executed by every thread, with the thread loop that updates the accumulators innermost.
+    /// Reduced loops `rest`, outermost first, executed by every thread, with the thread loop that updates the
+    /// accumulators innermost, from the state `at` outside of them.
     fn reduced_by_items(
         &mut self,
         shares: &BlockMapping,
@@ -307,7 +315,8 @@ impl Nest<'_> {
         Ok(all)
     }
 
-    /// Adds the offset of the current half to all accesses in `at` to double-buffered tiles of loop `number`.
+    /// Adds the offset of the current half of the staging buffer to all accesses in `at` to tiles of the loop `number`;
+    /// the offset is 0 without double buffering.
     fn enter_halves(&self, number: usize, at: &mut LoopState) -> Result<(), PlanError> {
         for k in self.blocks_at(number) {
             let Some(staged) = self.staged.get(k) else { continue };
@@ -321,13 +330,16 @@ impl Nest<'_> {
         Ok(())
     }
 
-    /// Accumulator of the thread's current iteration: the array element with the index `done`.
+    /// Accumulator of the thread's current iteration: the element of its private array with the index `done`.
     fn held_by(&self, shares: &BlockMapping) -> Value {
         Value::Item { array: self.accumulator.clone(), index: Expr::name(&shares.done) }
     }
 
-    /// Copy of `at` inside the thread loop, with the terms of the distributed loops added to the offsets. The terms are
-    /// not stored in variables, because variables declared in a thread loop have 32 bits.
+    /// State inside the thread loop, from the state `at` outside of it, with the terms of the distributed loops added
+    /// to the offsets. The terms are not stored in variables, because variables declared in a thread loop have 32 bits.
+    ///
+    /// # Errors
+    /// [`PlanError::Choice`] if a term may not fit 32 bits.
     fn at_item(&self, shares: &BlockMapping, at: &LoopState) -> Result<LoopState, PlanError> {
         let mut inner = at.clone();
         inner.open.extend(&shares.items);
@@ -395,7 +407,8 @@ impl Nest<'_> {
         Ok(Stmt::For { name, from, to, step: 1, kind, body })
     }
 
-    /// Statements with which the threads of a block copy tile `k` in or out together.
+    /// Statements with which the threads of a block copy tile `k` together, in the direction `way`, for the iteration
+    /// `which` of the cache's loop.
     fn copied_by_items(
         &mut self,
         k: usize,
@@ -437,8 +450,8 @@ impl Nest<'_> {
         Ok(copied.before.into_iter().chain([share]).collect())
     }
 
-    /// Rejects a tile whose elements in the tensor span 2^31 elements or more: index arithmetic in thread loops has 32
-    /// bits.
+    /// Rejects the tile `k` with a [`PlanError::Choice`] if its elements in the tensor may span 2^31 elements or more,
+    /// or if the span is unknown: index arithmetic in thread loops has 32 bits. `copied` is the copy of one element.
     fn is_near(&self, k: usize, copied: &StagingCopy) -> Result<(), PlanError> {
         let Some(staged) = self.staged.get(k) else { return Ok(()) };
         if copied.reach.is_some_and(|reach| reach <= i128::from(i32::MAX)) {

@@ -16,22 +16,25 @@ use crate::lower::kernel::value::{fetched, integer_constant, load};
 use crate::lower::names::Namer;
 use crate::model::compute::{BufferRef, DataIndex, KernelInstance, TypedExpr, TypedExprKind};
 
-/// Variable names for the indices in a value, and the declarations of these variables.
+/// Names of the variables for data-dependent indices in a value, and the declarations of these variables.
 pub(crate) struct Named<'a> {
     names: RefCell<Namer<'a>>,
     before: RefCell<Vec<Stmt>>,
 }
 
-/// Index of an access, one expression per axis, and the condition under which all checked indices are in bounds; `None`
-/// if no index is checked.
+/// Logical index of a data-dependent access.
 pub(crate) struct Place {
+    /// Index along each axis of the tensor.
     pub(crate) index: Vec<Expr>,
+    /// Condition under which all checked indices are in bounds; `None` if no index is checked.
     pub(crate) is_inside: Option<Value>,
 }
 
-/// Functions that lower a value (`number`) and an index expression over axes (`index`), and their context.
+/// Functions that lower the parts of a data-dependent index, and their context.
 pub(crate) struct Lowering<'a> {
+    /// Lowers a value, such as a read of an index tensor.
     pub(crate) number: &'a dyn Fn(&TypedExpr) -> Result<Value, PlanError>,
+    /// Lowers an index expression over the axes of the statement.
     pub(crate) index: &'a dyn Fn(&Algebra) -> Result<Expr, PlanError>,
     /// Bindings of the symbols.
     pub(crate) symbol: &'a Scope<'a>,
@@ -40,8 +43,8 @@ pub(crate) struct Lowering<'a> {
 }
 
 impl Lowering<'_> {
-    /// True if the caller guarantees the range of an operand that `value` reads, so that CPU code asserts the bounds of
-    /// `value`.
+    /// True if `value` reads an operand whose range the caller guarantees, and the code is for a CPU, which then
+    /// asserts the bounds of `value`.
     fn promised(&self, value: &TypedExpr) -> bool {
         let mut operands = (0..).zip(&self.compute.operands);
         self.processor != ExecutionModel::Gpu
@@ -50,18 +53,18 @@ impl Lowering<'_> {
 }
 
 impl<'a> Named<'a> {
-    /// Context without indices; `names` holds the names in use.
+    /// Context without declarations; `names` has the names in use.
     pub(crate) fn new(names: Namer<'a>) -> Self {
         Self { names: RefCell::new(names), before: RefCell::new(Vec::new()) }
     }
 
-    /// Declarations and assertions, in order of execution.
+    /// Declarations of the variables, and assertions about them, in order of execution.
     pub(crate) fn into_stmts(self) -> Vec<Stmt> {
         self.before.into_inner()
     }
 
-    /// Declares variables for the indices of an access to `bound`, and returns the index. An index expression that
-    /// needs no check gets no variable.
+    /// Declares variables for the indices `indices` of an access to `bound`, and returns the index. An index expression
+    /// that needs no check gets no variable.
     ///
     /// # Errors
     /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
@@ -104,7 +107,7 @@ impl<'a> Named<'a> {
         Ok(Place { index, is_inside: inside })
     }
 
-    /// Copy of the names in use.
+    /// Copy of the namer, with the names in use.
     pub(crate) fn names(&self) -> Namer<'a> {
         self.names.borrow().clone()
     }
@@ -129,7 +132,8 @@ fn below(value: Value, extent: Expr) -> Value {
     Value::binary(ValueOp::Less, unsigned, convert(value), extent)
 }
 
-/// Scope that binds the axes of `bound` to in-bounds indices, with all other variables taken from `symbol`.
+/// Scope that binds the logical axes of the buffer `bound` to the indices `index`, which are in bounds, and takes all
+/// other variables from `symbol`.
 pub(crate) fn at_indices<'s>(
     bound: &'s BufferBinding,
     index: &'s [Expr],
@@ -145,7 +149,7 @@ pub(crate) fn at_indices<'s>(
     }
 }
 
-/// Offset of the element at in-bounds indices, in elements.
+/// Offset of the element of `bound` at the in-bounds logical index `index`, in elements.
 ///
 /// # Errors
 /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
@@ -157,7 +161,8 @@ pub(crate) fn offset(
     lower(bound.tensor().layout.offset(), &at_indices(bound, index, symbol))
 }
 
-/// Element at in-bounds indices, in its compute type.
+/// Element of `bound` at the in-bounds logical index `index`, in its compute type; fetched by a function if the buffer
+/// is an image.
 ///
 /// # Errors
 /// As [`offset`].

@@ -1,4 +1,4 @@
-//! Statement as a kernel without shared memory: each work item executes one iteration of all outer loops.
+//! Kernels without shared memory: each work item executes one iteration of all outer loops of a statement.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, ExprComparison};
 
@@ -18,7 +18,7 @@ use crate::lower::kernel::reduction;
 use crate::lower::kernel::value::{condition, convert};
 use crate::lower::relayout::padding::fill_constant;
 
-/// Launch size of `count` work items.
+/// Launch of `count` work items along one axis.
 fn items(count: &Algebra, scope: &crate::lower::expr::Scope<'_>) -> Result<Items, PlanError> {
     let may_be_none = range(count, scope).low.is_none_or(|low| low <= 0);
     Ok(Items { count: lower(count, scope)?, may_be_none })
@@ -58,10 +58,11 @@ pub(crate) fn padding(
 }
 
 impl Nest<'_> {
-    /// Body of the kernel, and the number of work items.
+    /// Pair of the body of the kernel, and of the number of work items.
     ///
     /// # Errors
-    /// [`PlanError`] if an integer does not fit 64 bits.
+    /// [`PlanError::Choice`] if a cache is at an outer loop other than the innermost one. Any other [`PlanError`] if an
+    /// integer does not fit 64 bits or an expression nests too deep.
     pub(crate) fn write_item(mut self) -> Result<(Vec<Stmt>, Items), PlanError> {
         let outer = self.order.loops.get(..self.order.first_reduced).unwrap_or_default().to_vec();
         self.has_blocks_of_one(&outer)?;
@@ -98,7 +99,8 @@ impl Nest<'_> {
         Ok((body, items))
     }
 
-    /// Rejects a cache at a loop of `outer` other than the last: several work items would each hold a copy of its tile.
+    /// Rejects a cache at a loop of `outer` other than the last with a [`PlanError::Choice`]: several work items would
+    /// each hold a copy of its tile.
     fn has_blocks_of_one(&self, outer: &[usize]) -> Result<(), PlanError> {
         let before = outer.split_last().map_or(&[][..], |(_, before)| before);
         let Some(staged) = self.staged.iter().find(|staged| before.contains(&staged.at)) else {
@@ -115,8 +117,8 @@ impl Nest<'_> {
         })
     }
 
-    /// Declarations of the variables of the loops `outer`, outermost first: the work item's number `item`, delinearized
-    /// with the last loop fastest.
+    /// Declarations of the variables of the loops `outer`, outermost first: the number of the work item or thread
+    /// block, in the variable `item`, delinearized with the last loop fastest.
     pub(crate) fn rounds_of(&self, item: &str, outer: &[usize]) -> Result<Vec<Stmt>, PlanError> {
         let mut lets = Vec::new();
         let mut inside = Algebra::constant(1);
@@ -149,7 +151,8 @@ impl Nest<'_> {
         self.accesses.first().is_some_and(|target| target.bound.texels.is_some())
     }
 
-    /// Emits the write of a texel from its accumulated elements; elements in padding are 0.
+    /// Emits the write of a texel from its accumulated elements; elements in padding are 0. Nothing if the statement
+    /// writes no image.
     pub(crate) fn put(&mut self) -> Result<Vec<Stmt>, PlanError> {
         let Some(target) = self.accesses.first() else { return Ok(Vec::new()) };
         let Some([_, put]) = target.bound.texels.clone() else { return Ok(Vec::new()) };

@@ -1,7 +1,7 @@
-//! Kernels: loop nests over a kernel instance's tensors, in the physical order of the written tensor.
+//! Kernels: loop nests over the tensors of a kernel instance, in the physical order of the written tensor.
 //!
-//! Source: TVM RFC 0039, "the loop order is rewritten along the new layout". A statement becomes one nest: loops over the
-//! storage axes of its target, then the reduced ones. The accumulators of a register tile are a local array.
+//! Source: TVM RFC 0039, "the loop order is rewritten along the new layout". A statement becomes one nest: loops over
+//! the storage axes of its target, then the reduced ones. The accumulators of a register tile are a local array.
 
 pub(crate) mod buffers;
 pub(crate) mod copy;
@@ -39,8 +39,8 @@ use crate::lower::relayout::padding::{fill_bits, fill_constant};
 use crate::machine::GPU;
 use crate::model::compute::{BufferRef, KernelInstance, Statement};
 
-/// Loop nests of all statements of an instance on a CPU, in order. `plans` has the plan of each statement. Outermost
-/// loops of consecutive statements are fused where that is legal.
+/// Loop nests of all statements of an instance on a CPU, in order. Outermost loops of consecutive statements are fused
+/// where that is legal. `buffers` has the operands and intermediates of `compute`.
 pub(crate) fn statements(
     (compute, plans): (&KernelInstance, Vec<StatementPlan>),
     buffers: &[BufferBinding],
@@ -116,7 +116,8 @@ fn nest(
     }
 }
 
-/// Loop nest of one statement on a CPU.
+/// Loop nest of one statement on a CPU with the loops `planned`. Names that the nest declares outside of its loops are
+/// in use in `namer` afterwards.
 pub(crate) fn loops(
     compute: &KernelInstance,
     statement: &Statement,
@@ -133,8 +134,8 @@ pub(crate) fn loops(
     Ok(written)
 }
 
-/// Reserves the names declared outside all loops of `body`. Branches of conditions count, because a branch whose
-/// condition is constant is merged into the enclosing statements.
+/// Marks the names that `body` declares outside of loops as in use. Branches of conditions count, because a branch
+/// whose condition is constant is merged into the enclosing statements.
 pub(crate) fn reserve(body: &[Stmt], namer: &mut Namer<'_>) {
     for stmt in body {
         match stmt {
@@ -157,8 +158,8 @@ pub(crate) fn reserve(body: &[Stmt], namer: &mut Namer<'_>) {
     }
 }
 
-/// Body of a statement's kernel, the number of work items, and the number of threads of a thread block; `None` if
-/// threads do not cooperate.
+/// Body of a statement's GPU kernel, number of threads, and number of threads of a thread block; the latter is `None`
+/// if threads do not cooperate.
 pub(crate) fn by_items(
     compute: &KernelInstance,
     (statement, plan): (&Statement, StatementPlan),
@@ -185,8 +186,8 @@ pub(crate) fn by_items(
     Ok((body, items, group))
 }
 
-/// Statements that write the fill value to the whole target before its elements are written; empty for an intermediate
-/// tensor, and if there is no padding to fill.
+/// Statements of a CPU kernel that write the fill value to the whole tensor `bound` before its elements are written;
+/// empty for an intermediate tensor, and if there is no padding to fill.
 pub(crate) fn padding(
     bound: &BufferBinding,
     naming: &Naming<'_>,

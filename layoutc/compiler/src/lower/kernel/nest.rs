@@ -36,20 +36,22 @@ pub(crate) enum AccessUse {
     Epilogue,
 }
 
-/// Element of a buffer that a statement reads or writes.
+/// Element of a buffer that a statement reads or writes in each iteration.
 pub(crate) struct Access<'a> {
-    /// The read; `None` for the target.
+    /// Read of the statement that accesses the element; `None` for the target.
     pub(crate) read: Option<&'a ElementRead>,
     /// Part of the statement that uses the element.
     pub(crate) part: AccessUse,
+    /// Buffer that is accessed: that of the tensor, or a staging buffer.
     pub(crate) bound: &'a BufferBinding,
-    /// Offset in elements, as a stride for each loop and a remainder.
+    /// Offset in the buffer in elements, as a stride for each loop and a remainder.
     pub(crate) steps: AffineAccess,
     /// Physical index over the loops, one expression per physical axis; empty unless the buffer is an image.
     pub(crate) place: Vec<Algebra>,
     /// Prefix of the names of partial offsets: `a` for `a0`, `a1`, ….
     pub(crate) prefix: String,
-    /// Bounds checks of the read; empty if they are proven or the iterations outside are skipped.
+    /// Bounds checks of the read, those that are not proven; empty for the target. Checks outside of which iterations
+    /// are skipped are in [`Nest::update_guards`] instead.
     pub(crate) inside: Vec<ExprComparison>,
 }
 
@@ -57,7 +59,9 @@ pub(crate) struct Access<'a> {
 pub(crate) struct Nest<'a> {
     pub(crate) compute: &'a KernelInstance,
     pub(crate) statement: &'a Statement,
+    /// Bindings of the kernel's symbols.
     pub(crate) symbol: &'a Scope<'a>,
+    /// Buffers of the kernel: operands, then intermediates.
     buffers: &'a [BufferBinding],
     pub(crate) domain: IterationDomain,
     pub(crate) order: Order,
@@ -68,7 +72,7 @@ pub(crate) struct Nest<'a> {
     pub(crate) namer: Namer<'a>,
     /// Variable names of the loops, by loop number; empty for a loop that is not in `order`.
     pub(crate) names: Vec<String>,
-    /// The target first, then the reads.
+    /// Accesses of the statement: the target first, then the reads of the value, then those of the epilogue.
     pub(crate) accesses: Vec<Access<'a>>,
     /// Conditions under which the target's element exists and is written.
     pub(crate) store_guards: Vec<ExprComparison>,
@@ -77,7 +81,7 @@ pub(crate) struct Nest<'a> {
     pub(crate) update_guards: Vec<ExprComparison>,
     /// Staging buffers of the statement.
     pub(crate) staged: Vec<StagingBuffer<'a>>,
-    /// Executor of the outer loops: CPU threads, or GPU threads with one iteration each.
+    /// Processor that executes the iterations of the outer loops.
     pub(crate) processor: ExecutionModel,
     /// True if the threads of a thread block share staging buffers.
     pub(crate) is_grouped: bool,
@@ -85,23 +89,24 @@ pub(crate) struct Nest<'a> {
     pub(crate) accumulator: String,
     /// True if the reduction starts from the target's stored values: `accumulate`, or chunks of a reduction (split-K).
     pub(crate) accumulates_into_output: bool,
-    /// True while the stores of a chunk before the last one are emitted, which store sums without the epilogue.
+    /// True while the stores for all chunks but the last are emitted (split-K), which store partial results without the
+    /// epilogue.
     stores_sums: bool,
     /// Extents of the accumulator array: trip counts of the register tile's loops, outermost first.
     array_extents: Vec<i128>,
 }
 
-/// State of the emitter at a position in the nest.
+/// State of code emission at a position in the nest.
 #[derive(Clone)]
 pub(crate) struct LoopState {
-    /// Open loops, outermost first.
+    /// Numbers of the loops around the position, outermost first.
     pub(crate) open: Vec<usize>,
     /// Offset of each access, in elements, as far as the open loops determine it; in the order of [`Nest::accesses`].
     pub(crate) offsets: Vec<Expr>,
-    /// Conditions that hold here.
+    /// Conditions that are known to hold at the position.
     pub(crate) proven: Vec<ExprComparison>,
-    /// Bounds of loops that are opened later: loop, conditions that the bounds enforce, first iteration and end
-    /// (exclusive).
+    /// Bounds of loops that are opened later, computed in advance: number of the loop, conditions that the bounds
+    /// enforce, first iteration and end (exclusive).
     pub(crate) hoisted_bounds: Vec<(usize, Vec<ExprComparison>, [Expr; 2])>,
     /// True in code for boundary iterations, which are not partitioned again.
     pub(crate) in_remainder: bool,
@@ -121,11 +126,13 @@ pub(crate) enum Phase {
 }
 
 impl<'a> Nest<'a> {
-    /// Nest of a statement with its accesses, bounds checks and staging buffers. `parts` are the buffers of the staged
-    /// blocks, in the order of `planned.caches`.
+    /// Nest of a statement with its accesses, bounds checks and staging buffers. `buffers` has the operands and
+    /// intermediates of the kernel, `parts` the staging buffers of the tiles `planned.caches`, in their order. `symbol`
+    /// has the bindings of the symbols.
     ///
     /// # Errors
-    /// [`PlanError`] if an expression grows too large, or a block cannot be staged.
+    /// [`PlanError::Choice`] if a tile cannot be cached. [`PlanError::Scope`] if a buffer does not exist.
+    /// [`PlanError::Expr`] if a value overflows or an expression becomes too large.
     pub(crate) fn new(
         compute: &'a KernelInstance,
         statement: &'a Statement,
@@ -238,7 +245,7 @@ impl<'a> Nest<'a> {
         Ok(nest)
     }
 
-    /// Staging buffer of a tensor; `None` if the tensor is not staged.
+    /// Staging buffer of the tensor `buffer`; `None` if the tensor is not staged.
     fn block_of(&self, buffer: BufferRef) -> Option<&StagingBuffer<'a>> {
         self.staged.iter().find(|staged| staged.cache.buffer == buffer)
     }
@@ -248,13 +255,14 @@ impl<'a> Nest<'a> {
         self.domain.axes.iter().take(self.statement.written_axes).cloned().collect()
     }
 
-    /// Physical index of the element with logical index `index`, over the loops.
+    /// Physical index of the element of `bound` with the logical index `index`, over the loops, one expression for each
+    /// physical axis.
     fn place(&self, bound: &BufferBinding, index: &[Algebra]) -> Result<Vec<Algebra>, PlanError> {
         let map = bound.tensor().layout.physical_map();
         Ok(map.iter().map(|expr| self.domain.at(expr, index)).collect::<Result<_, _>>()?)
     }
 
-    /// True if a condition mentions the outermost reduced loop or one inside.
+    /// True if a condition mentions the outermost reduced loop or a loop inside it.
     fn is_update_guard(&self, condition: &ExprComparison) -> bool {
         let inside = self.order.loops.get(self.order.first_reduced..).unwrap_or_default();
         self.mentioned(condition).iter().any(|number| inside.contains(number))
@@ -266,10 +274,10 @@ impl<'a> Nest<'a> {
         all
     }
 
-    /// Emits the nest.
+    /// Emits the nest for a CPU, from the outermost loop inwards.
     ///
     /// # Errors
-    /// [`PlanError`] if an integer does not fit 64 bits.
+    /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
     pub(crate) fn write(mut self) -> Result<Vec<Stmt>, PlanError> {
         let at = self.start()?;
         let outer = self.order.loops.get(..self.order.first_reduced).unwrap_or_default().to_vec();
@@ -277,7 +285,7 @@ impl<'a> Nest<'a> {
         self.emit_loops(&outer, &at, Phase::Whole, &conditions)
     }
 
-    /// State before any loop. Each offset is its loop-independent part, or 0 if its remainder depends on loops.
+    /// State outside of all loops. Each offset is its loop-independent part, or 0 if its remainder depends on loops.
     pub(crate) fn start(&self) -> Result<LoopState, PlanError> {
         let offset = |access: &Access<'_>| {
             let is_known = self.domain.mentioned(&access.steps.rest).is_empty();
@@ -345,8 +353,8 @@ impl<'a> Nest<'a> {
         }
     }
 
-    /// Emits init, the reduced loops (update) and the write-back; twice, for full and partial register tiles, if the
-    /// tile has a guard.
+    /// Emits a reduction from the state `at` inside all outer loops: init, the reduced loops (update) and the
+    /// write-back. They are emitted twice, for full and partial register tiles, if the tile has a guard.
     fn reduction(&mut self, at: &LoopState) -> Result<Vec<Stmt>, PlanError> {
         let register_tile: Vec<usize> = self.order.register_tile(&self.domain).collect();
         let inside = self.order.loops.get(self.order.first_reduced..).unwrap_or_default().to_vec();
@@ -399,8 +407,8 @@ impl<'a> Nest<'a> {
         Ok(body)
     }
 
-    /// Stores of the register tile. With chunks of a reduction (split-K) and an epilogue, those before the last chunk store
-    /// sums.
+    /// Stores of the register tile: loops over `elements`, guarded by the conditions `written`. With chunks of a
+    /// reduction (split-K) and an epilogue, those before the last chunk store partial results without the epilogue.
     fn write_back(
         &mut self,
         elements: &[usize],
@@ -421,8 +429,8 @@ impl<'a> Nest<'a> {
         Ok(vec![Stmt::If { condition, likely: false, body, otherwise }])
     }
 
-    /// Conditions on target elements that must hold in the update too. A condition that shares a loop with one of these
-    /// is included, transitively: it may hold only in combination with them.
+    /// Conditions on target elements that must hold in the update too. A condition that has a loop in common with one
+    /// of these is included, transitively: it may hold only in combination with them.
     pub(crate) fn guards_of_update(&self) -> Vec<ExprComparison> {
         let (mut asked, mut left): (Vec<ExprComparison>, Vec<ExprComparison>) = self
             .store_guards
@@ -469,17 +477,18 @@ impl<'a> Nest<'a> {
             || self.accesses.iter().any(is_far)
     }
 
-    /// Update `into op= value`, in the accumulator's type.
+    /// Statement `into op= value` that updates an accumulator, in the accumulator's type; `how` is the operator.
     pub(crate) fn gather(&self, into: Value, how: Update, value: Value) -> Stmt {
         Stmt::Update { into, how, dtype: self.statement.accumulator.element(), value }
     }
 
-    /// Accumulator of the current iteration: `sum`, or `sum[i * 4 + j]` in a register tile.
+    /// Accumulator of the current element: `sum`, or `sum[i * 4 + j]` in a register tile.
     pub(crate) fn item(&self) -> Result<Value, PlanError> {
         self.item_at(None)
     }
 
-    /// Like [`Nest::item`], with another value for the variable of one loop; `other` is the loop and that value.
+    /// Accumulator as from [`Nest::item`], with another value for the variable of one loop: `other` is the pair (loop,
+    /// value), or `None` for no change.
     pub(crate) fn item_at(&self, other: Option<(usize, &Expr)>) -> Result<Value, PlanError> {
         let mut index: Option<Expr> = None;
         for (number, rounds) in self.order.register_tile(&self.domain).zip(&self.array_extents) {
@@ -497,8 +506,8 @@ impl<'a> Nest<'a> {
         })
     }
 
-    /// Initial value of the accumulator: the target's element if the reduction continues from it, else the identity of
-    /// the reduction.
+    /// Initial value of the accumulator: the target's element in the state `at` if the reduction continues from it,
+    /// else the identity of the reduction.
     pub(crate) fn first(&self, at: &LoopState) -> Result<Value, PlanError> {
         if self.accumulates_into_output {
             return self.held(at);
@@ -506,7 +515,7 @@ impl<'a> Nest<'a> {
         Ok(reduction::identity(self.statement.op, self.statement.accumulator))
     }
 
-    /// The target's element, converted to the accumulator's type.
+    /// Value of the target's element at its offset in the state `at`, converted to the accumulator's type.
     pub(crate) fn held(&self, at: &LoopState) -> Result<Value, PlanError> {
         let target = self.accesses.first().ok_or(PlanError::Scope)?;
         let offset = at.offsets.first().cloned().unwrap_or(Expr::int(0));
@@ -516,13 +525,14 @@ impl<'a> Nest<'a> {
         Ok(reduction::as_first(self.statement, held))
     }
 
-    /// Epilogue of the stores that are emitted now.
+    /// Epilogue of the stores that are being emitted; `None` without an epilogue, and for all chunks but the last
+    /// (split-K).
     fn epilogue(&self) -> Option<&'a TypedExpr> {
         self.statement.epilogue.as_ref().filter(|_| !self.stores_sums)
     }
 
-    /// Store of a value, of the accumulator's type: the value itself or, if the statement has an epilogue, that of the
-    /// epilogue.
+    /// Statements that store a value of the accumulator's type in the target: the value itself or, if the statement has
+    /// an epilogue, the value of the epilogue.
     pub(crate) fn store(&self, at: &LoopState, value: Value) -> Result<Vec<Stmt>, PlanError> {
         let target = self.accesses.first().ok_or(PlanError::Scope)?;
         let (mut body, mut value) = (Vec::new(), value);
@@ -546,7 +556,8 @@ impl<'a> Nest<'a> {
         Ok(body)
     }
 
-    /// Value in the accumulator's type, preceded by the declarations of the named indices that it uses.
+    /// Pair of the declarations of data-dependent indices, and of the value of the current iteration that uses them, in
+    /// the accumulator's type.
     pub(crate) fn update_value(&self, at: &LoopState) -> Result<(Vec<Stmt>, Value), PlanError> {
         let (from, to) = (self.statement.value.ty, self.statement.accumulator);
         let named = Named::new(self.namer.clone());
@@ -554,7 +565,8 @@ impl<'a> Nest<'a> {
         Ok((named.into_stmts(), convert(value, from.element(), to.element())))
     }
 
-    /// Element at an index read from another tensor, and its bounds check; `None` if no check is needed.
+    /// Element at a data-dependent index, and its bounds check, `None` if no check is needed. Declarations of the index
+    /// are added to `named`.
     fn indexed(
         &self,
         at: &LoopState,
@@ -572,7 +584,8 @@ impl<'a> Nest<'a> {
         Ok((element(found, &place.index, self.symbol)?, place.is_inside))
     }
 
-    /// Result of `run` in the context of the value, or of the epilogue if there is a `reduced` value.
+    /// Result of `run` with functions that lower the reads, indices and conditions of the statement's value, or of its
+    /// epilogue if `reduced` is the reduced value. Declarations of data-dependent indices are added to `named`.
     fn with<T>(
         &self,
         at: &LoopState,
@@ -621,7 +634,8 @@ fn read_of(value: &TypedExpr) -> Option<&ElementRead> {
     }
 }
 
-/// Prefix of the names of a buffer's partial offsets: `a` for `a0`, `a1`, ….
+/// Prefix of the names of a buffer's partial offsets, the first letter of the buffer's name in lower case: `a` for
+/// `a0`, `a1`, ….
 pub(crate) fn partial(name: &str) -> String {
     let first = name.chars().next().map_or('o', |first| first.to_ascii_lowercase());
     first.to_string()

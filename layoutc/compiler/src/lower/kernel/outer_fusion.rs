@@ -1,6 +1,6 @@
-//! Fusion of the outermost loops of consecutive statements, such as the three of a softmax: one loop computes all of them
-//! for each row, which stays in the caches. It is legal if each iteration uses only the elements that it writes itself
-//! of the tensors that one of the statements writes.
+//! Fusion of the outermost loops of consecutive statements, such as the three of a softmax: one loop computes all of
+//! them for each row, which stays in the caches. Fusion is legal if each iteration uses only the elements that it
+//! writes itself of the tensors that one of the statements writes.
 
 use layoutc_algebra::expr::{Expr as Algebra, ExprError};
 use layoutc_algebra::symbol::Axis;
@@ -11,21 +11,21 @@ use crate::loops::scheduled_statement::ScheduledStatement;
 use crate::model::Tensor;
 use crate::model::compute::{BufferRef, ComputeAt, ElementRead, Statement, TypedExpr};
 
-/// Statement with the outermost loop of its plan.
+/// Statement with its outermost loop, as a candidate for fusion.
 pub(crate) struct Member<'a> {
     statement: &'a Statement,
     domain: IterationDomain,
     /// Number of the outermost loop.
     number: usize,
-    /// Axis of the target that has the index of the loop.
+    /// Axis of the target whose index is the iteration of the loop.
     axis: usize,
-    /// True if the statement has other loops.
+    /// True if the statement has loops inside the outermost one.
     has_inner: bool,
 }
 
 impl<'a> Member<'a> {
     /// Member for a planned statement that writes `target`; `None` if its outermost loop is not the whole loop over an
-    /// axis of the target.
+    /// axis of the target, or if it has split-K or a scatter.
     pub(crate) fn new(
         statement: &'a Statement,
         planned: &ScheduledStatement,
@@ -49,7 +49,7 @@ impl<'a> Member<'a> {
         Some(Self { statement, domain: planned.domain.clone(), number, axis, has_inner })
     }
 
-    /// True if the outermost loop is over this axis of the target.
+    /// True if the outermost loop is over the axis `axis` of the target.
     pub(crate) fn is_over(&self, axis: usize) -> bool {
         self.axis == axis
     }
@@ -58,8 +58,8 @@ impl<'a> Member<'a> {
         self.statement.values().flat_map(TypedExpr::reads)
     }
 
-    /// True if an iteration of the outermost loop reads, of the tensor that `writer` writes, only elements that the same
-    /// iteration of the loop of `writer` writes.
+    /// True if an iteration of the outermost loop reads only elements of the target of `writer` that the same iteration
+    /// of the loop of `writer` writes; also if it reads no element of that tensor.
     fn follows(&self, writer: &Self) -> Result<bool, ExprError> {
         let buffer = writer.statement.target;
         if self.statement.values().any(|value| value.gathers_of(buffer)) {
@@ -79,36 +79,37 @@ impl<'a> Member<'a> {
         self.statement.target == buffer || self.statement.reads(buffer)
     }
 
-    /// True if both statements use the same tensor.
+    /// True if both statements use a common tensor.
     fn shares(&self, other: &Self) -> bool {
         other.uses(self.statement.target) || self.reads().any(|read| other.uses(read.buffer))
     }
 }
 
-/// Iteration of a loop as an index: 0 for a loop of one iteration.
+/// Index of the loop `number` as an expression: its variable, or 0 for a loop of one iteration.
 fn iteration(domain: &IterationDomain, number: usize) -> Result<Algebra, ExprError> {
     domain.facts.simplify(&loop_index(number)?)
 }
 
-/// Reason for which a statement does not become part of a loop.
+/// Reason for which the loop of a statement is not fused with the loop of the statements before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Obstacle {
-    /// The statement shares no tensor with the loop, or neither has further loops.
+    /// The statement has no tensor in common with those of the loop, or all of them consist of a single loop.
     Unrelated,
-    /// An iteration uses elements of the buffer that another iteration writes.
+    /// An iteration uses elements of this buffer that another iteration writes.
     Elements(BufferRef),
-    /// The statement reads an intermediate of the loop at an index that is no axis of the statement.
+    /// The statement reads an intermediate that is computed in each iteration of the loop, at an index that is no axis
+    /// of the statement.
     Index,
-    /// The loop uses the statement's target, whose padding is filled before.
+    /// The loop uses the statement's target, whose padding is filled between the loop and the statement.
     Padding,
-    /// The loops differ in their bounds or kinds.
+    /// The loops differ in their bounds or kinds, or a loop body declares the name of a loop variable.
     Loops,
 }
 
-/// Loops of consecutive statements that become one.
+/// Consecutive statements whose outermost loops are fused into one loop.
 pub(crate) struct Group<'a> {
     members: Vec<Member<'a>>,
-    /// Variable, begin, end (exclusive), step and kind of the loop.
+    /// Head of the loop: variable, first iteration, end (exclusive), step and kind.
     head: (String, Expr, Expr, i64, LoopKind),
     /// Statements that precede the loop.
     before: Vec<Stmt>,
@@ -117,7 +118,8 @@ pub(crate) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Group of one statement, whose loops `before` precedes; `None` if the loops are not one loop.
+    /// Group of one statement, which is preceded by the statements `before`. `None` if `loops`, its loop nest, is not a
+    /// single loop.
     pub(crate) fn new(member: Member<'a>, before: Vec<Stmt>, loops: &[Stmt]) -> Option<Self> {
         let [Stmt::For { name, from, to, step, kind, body }] = loops else { return None };
         let head = (name.clone(), from.clone(), to.clone(), *step, kind.clone());
@@ -125,11 +127,12 @@ impl<'a> Group<'a> {
         Some(Self { members: vec![member], head, before, parts })
     }
 
-    /// Obstacle to making the loop of `other`, which statements `before` precede, part of the loop of the group. Unless
-    /// the manifest asks for it, loops of single elements stay apart.
+    /// Obstacle to fusing the loop of `other`, which the statements `before` precede, with the loop of the group;
+    /// `None` if fusion is legal. Loops without inner loops stay apart unless `is_asked`, the manifest asks for the
+    /// fusion.
     ///
     /// # Errors
-    /// [`ExprError`] if an expression grows too large.
+    /// [`ExprError`] if a value overflows or an expression becomes too large.
     pub(crate) fn obstacle(
         &self,
         other: &Member<'_>,
@@ -156,14 +159,14 @@ impl<'a> Group<'a> {
         Ok(None)
     }
 
-    /// Bodies of the loop, in order.
+    /// Loop bodies of the statements, in order.
     pub(crate) fn bodies(&self) -> impl Iterator<Item = &[Stmt]> {
         self.parts.iter().map(|(_, body)| body.as_slice())
     }
 
-    /// Adds a statement whose loops are one loop with the same bounds and kind, and the statements `before` it. Its
-    /// variable becomes that of the group. Returns false, and adds nothing, for other loops, and for a loop in which the
-    /// name of the group's variable is declared.
+    /// Adds the statement `member`, whose loop nest `loops` must be a single loop with the same bounds and kind, and
+    /// the statements `before` it. Its loop variable is renamed to that of the group. Returns false, and adds nothing,
+    /// for any other loop nest, and for a loop in which the name of either variable is declared.
     pub(crate) fn add(&mut self, member: Member<'a>, before: Vec<Stmt>, loops: &[Stmt]) -> bool {
         let Some(mut other) = Self::new(member, before, loops) else { return false };
         if other.head.0 != self.head.0 {
@@ -185,16 +188,17 @@ impl<'a> Group<'a> {
         true
     }
 
-    /// True if `users` statements of the group use the intermediate `buffer`, and those that write it are over the axis
-    /// of `own`. Those that read it are in the same iteration then.
+    /// True if exactly `users` statements of the group use the intermediate `buffer`, and the loops of those that write
+    /// it are over the axis `own.axis`. Those that read it then use elements of the same iteration.
     pub(crate) fn shares(&self, buffer: BufferRef, own: &ComputeAt, users: usize) -> bool {
         let members = || self.members.iter().filter(|member| member.uses(buffer));
         let mut writers = members().filter(|member| member.statement.target == buffer);
         members().count() == users && writers.all(|member| member.is_over(own.axis))
     }
 
-    /// The loop with the statements that precede it, and the declarations `arrays` inside. The text of a single statement
-    /// precedes the loop, those of several are inside.
+    /// Statements of the fused loop: those that precede it, and the loop with the declarations `arrays` at the start of
+    /// its body. The text of a single statement becomes a comment before the loop; the texts of several statements
+    /// become comments inside.
     pub(crate) fn into_stmts(self, arrays: Vec<Stmt>) -> Vec<Stmt> {
         let (name, from, to, step, kind) = self.head;
         let is_single = self.parts.len() == 1;

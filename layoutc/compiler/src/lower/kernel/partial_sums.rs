@@ -10,9 +10,9 @@ use crate::lower::kernel::nest::{LoopState, Nest};
 use crate::lower::kernel::reduction;
 
 impl Nest<'_> {
-    /// Conditions that mention the loop over accumulators, and the conditions under which these hold in all iterations
-    /// of the loops `inside` the loop `number`. `None` if `number` is not the loop around the accumulators, or if the
-    /// latter conditions are unknown.
+    /// Pair of those of `conditions` that mention the loop over accumulators, and of the conditions under which these
+    /// hold in all iterations of the loops `inside` the loop `number`. `None` if `number` is not the loop around the
+    /// accumulators, or if the latter conditions are unknown.
     pub(crate) fn partial_sum_guards(
         &self,
         (number, inside): (usize, &[usize]),
@@ -27,8 +27,8 @@ impl Nest<'_> {
         Ok(full_tile_condition(&own, inside, &self.domain)?.map(|worst| [own, worst]))
     }
 
-    /// Emits the tree that combines the accumulators of an element, the upper half with the lower half until one value
-    /// is left, and the store of that value.
+    /// Emits the tree that combines the accumulators of an element along the loop `lanes`, the upper half with the
+    /// lower half until one value is left, and the store of that value.
     pub(crate) fn combine_partial_sums(
         &self,
         lanes: usize,

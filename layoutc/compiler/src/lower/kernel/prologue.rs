@@ -16,15 +16,18 @@ use crate::lower::relayout::builder::NO_OVERLAP;
 use crate::model::compute::KernelInstance;
 use crate::model::{Manifest, TensorRef, layout_names};
 
-/// Functions of the C math library; the names of a kernel's variables avoid them.
+/// Functions of the C math library; the names of a kernel's variables avoid them, with and without the suffix `f`.
 const MATH: [&str; 10] =
     ["exp", "log", "sqrt", "tanh", "erf", "floor", "pow", "fabs", "fmin", "fmax"];
 
-/// Symbols, buffers, parameters and names shared by all functions of a kernel instance.
+/// Symbols, buffers, parameters and names in common to all functions of a kernel instance.
 pub(crate) struct KernelPrologue<'a> {
+    /// Binding of each symbol of the instance: that of `Var::Symbol(k)` is `symbols[k]`.
     pub(crate) symbols: Vec<Binding>,
+    /// Buffers of the operands, then of the intermediates.
     pub(crate) buffers: Vec<BufferBinding>,
     pub(crate) params: Vec<Param>,
+    /// Namer in which the names of all parameters and buffers are in use.
     pub(crate) namer: Namer<'a>,
     /// Assertions of preconditions on the symbols.
     pub(crate) body: Vec<Stmt>,
@@ -58,7 +61,7 @@ impl<'a> KernelPrologue<'a> {
     }
 }
 
-/// Predicate that is true for identifiers that a kernel must not declare.
+/// Predicate that is true for identifiers that a kernel must not declare: reserved ones and those of math functions.
 pub(crate) fn avoiding<'a>(naming: &'a Naming<'_>) -> impl Fn(&str) -> bool + 'a {
     |name: &str| {
         let is_math = |name: &str| MATH.contains(&name);
@@ -66,7 +69,8 @@ pub(crate) fn avoiding<'a>(naming: &'a Naming<'_>) -> impl Fn(&str) -> bool + 'a
     }
 }
 
-/// Binding of a symbol of a kernel; `None` for other variables.
+/// Binding of the variable `var` if it is a symbol of a kernel, whose symbols have the bindings `symbols`; `None` for
+/// any other variable.
 pub(crate) fn symbol(symbols: &[Binding], var: Var) -> Option<Binding> {
     match var {
         Var::Symbol(k) => symbols.get(usize::try_from(k).ok()?).cloned(),
@@ -74,8 +78,8 @@ pub(crate) fn symbol(symbols: &[Binding], var: Var) -> Option<Binding> {
     }
 }
 
-/// Doc comment of an instance's function: its statements, the intermediates that the caller allocates, and the required
-/// ranges of operand elements.
+/// Lines of the doc comment of an instance's function: its statements, the intermediates that the caller allocates, and
+/// the required ranges of operand elements.
 pub(crate) fn documented(compute: &KernelInstance) -> Vec<String> {
     let mut doc: Vec<String> =
         compute.statements.iter().map(|statement| statement.text.clone()).collect();
@@ -99,7 +103,8 @@ pub(crate) fn with_no_overlap(mut doc: Vec<String>) -> Vec<String> {
     doc
 }
 
-/// Assertions that the symbols satisfy the preconditions of the operands' tensors, `T_symbols_ok(n, m)`.
+/// Assertions that the symbols, with the bindings `symbols`, satisfy the preconditions of the operands' tensors:
+/// `T_symbols_ok(n, m)`.
 fn asserted(
     manifest: &Manifest,
     compute: &KernelInstance,

@@ -1,11 +1,11 @@
-//! Reduction operators: initial values, and reads whose out-of-bounds iterations are skipped.
+//! Reduction operators: identities, initial values, and reads for which out-of-bounds iterations are skipped.
 
 use crate::base::dtype::Scalar;
 use crate::ir::{Update, Value, ValueOp};
 use crate::lower::kernel::value::{float_constant, integer_constant};
 use crate::model::compute::{Arithmetic, Reduction, Statement, TypedExpr, TypedExprKind};
 
-/// IR operator that combines the accumulator with a new value.
+/// IR operator that combines the accumulator with a new value in place.
 pub(crate) fn how(op: Reduction) -> Update {
     match op {
         Reduction::Assign => Update::Set,
@@ -27,7 +27,7 @@ pub(crate) fn accumulator_name(op: Reduction) -> &'static str {
     }
 }
 
-/// Operator that combines two values of a reduction; `None` for an assignment.
+/// IR operator that combines two values of a reduction; `None` for an assignment.
 pub(crate) fn operator(op: Reduction) -> Option<ValueOp> {
     match op {
         Reduction::Assign => None,
@@ -44,8 +44,8 @@ pub(crate) fn identity(op: Reduction, ty: Scalar) -> Value {
     if is_float(ty) { float_constant(ty, float) } else { integer_constant(ty, integer) }
 }
 
-/// Initial accumulator value from the previous value `held` of an element. A NaN is replaced by the identity in a
-/// minimum or maximum of floats that accumulates.
+/// Initial accumulator value from `held`, the previous value of an element, in the accumulator's type. In a minimum or
+/// maximum of floats that accumulates, a NaN is replaced by the identity.
 pub(crate) fn as_first(statement: &Statement, held: Value) -> Value {
     let ty = statement.accumulator;
     match operator(statement.op).filter(|_| statement.accumulate && is_float(ty)) {

@@ -1,4 +1,4 @@
-//! Statements that write through an index tensor (scatter): serial loops over the logical axes in the order of the
+//! Statements that write at data-dependent indices (scatter): serial loops over the logical axes in the order of the
 //! text. Several values may be written to one element, so that their order matters: GPU threads share only the loops
 //! over axes that are by themselves an index of the target, whose iterations write different elements. Each thread
 //! executes all iterations of the other loops.
@@ -40,10 +40,11 @@ pub(crate) fn on_cores(
     scatter.rounds(&all, inside)
 }
 
-/// Statement for one GPU thread, and the number of threads.
+/// Pair of the kernel body for one GPU thread, and of the number of threads.
 ///
 /// # Errors
-/// Same errors as [`on_cores`].
+/// [`PlanError::Choice`] if the target is an image, or has elements of less than a byte. Any other [`PlanError`] if an
+/// integer does not fit 64 bits or an expression nests too deep.
 pub(crate) fn on_items(
     compute: &KernelInstance,
     statement: &Statement,
@@ -69,7 +70,8 @@ pub(crate) fn on_items(
     Ok((body, items))
 }
 
-/// True if an axis is by itself an index of the target: its iterations write different elements.
+/// True if the axis `axis` of the statement is by itself one of the target's indices, so that its iterations write
+/// different elements.
 fn stands_alone(indices: &[DataIndex], axis: usize) -> bool {
     let wanted = u32::try_from(axis).map(|k| Algebra::var(Var::Axis(k)));
     indices.iter().any(|index| {
@@ -77,8 +79,9 @@ fn stands_alone(indices: &[DataIndex], axis: usize) -> bool {
     })
 }
 
-/// Number of outer loops that must enclose the named indices: one past the position in `axes` of the innermost axis on
-/// which an index depends. Unchecked indices that read no tensor are not named.
+/// Number of loops over `axes`, from the outermost one, that must enclose the declarations of the variables for
+/// `indices`: one past the position in `axes` of the innermost axis on which an index depends. Unchecked indices that
+/// read no tensor have no variable.
 fn depth(indices: &[DataIndex], axes: &[usize]) -> usize {
     let mut depth = 0;
     for index in indices {
@@ -102,13 +105,13 @@ fn depth(indices: &[DataIndex], axes: &[usize]) -> usize {
     depth
 }
 
-/// Statement, ready to be emitted.
+/// Scatter statement with the context in which it is emitted.
 struct Scatter<'a> {
     compute: &'a KernelInstance,
     statement: &'a Statement,
     buffers: &'a [BufferBinding],
     symbol: &'a Scope<'a>,
-    /// Variable names of the axes.
+    /// Variable names of the statement's axes, in order.
     names: Vec<String>,
     target: &'a BufferBinding,
     processor: ExecutionModel,
@@ -139,8 +142,8 @@ impl<'a> Scatter<'a> {
         lower(expr, &|var| self.scope(var))
     }
 
-    /// Loops over these axes, the first outermost. The named indices are declared in the outermost loop that determines
-    /// them.
+    /// Loops over `axes`, the first outermost, around `inside`. Variables for data-dependent indices are declared in
+    /// the outermost loop that determines them.
     fn rounds(&self, axes: &[usize], inside: Body) -> Result<Vec<Stmt>, PlanError> {
         let Body { depth, before, is_inside, stmts } = inside;
         let (outer, inner) = axes.split_at(depth.min(axes.len()));
@@ -169,7 +172,8 @@ impl<'a> Scatter<'a> {
         Ok(body)
     }
 
-    /// The iteration of each loop that a GPU thread executes, the last loop fastest.
+    /// Declarations of the loop variables of `axes` in a GPU thread: the thread's number, in the variable `item`,
+    /// delinearized with the last loop fastest.
     fn rounds_of(&self, item: &str, axes: &[usize]) -> Result<Vec<Stmt>, PlanError> {
         let mut lets = Vec::new();
         let mut inside = Algebra::constant(1);
@@ -194,7 +198,7 @@ impl<'a> Scatter<'a> {
         Ok(lets)
     }
 
-    /// Body of the innermost of these loops.
+    /// Statements for one element, for loops over `axes`.
     fn element(&self, namer: &Namer<'_>, axes: &[usize]) -> Result<Body, PlanError> {
         let indices = self.statement.scatter.as_deref().unwrap_or_default();
         let named = Named::new(namer.clone());
@@ -210,7 +214,7 @@ impl<'a> Scatter<'a> {
         Ok(Body { depth, before: named.into_stmts(), is_inside, stmts: body })
     }
 
-    /// Index of an access through index tensors; declarations of its components are added to `named`.
+    /// Index of a data-dependent access to `bound`; declarations of its components are added to `named`.
     fn place(
         &self,
         named: &Named<'_>,
@@ -226,7 +230,7 @@ impl<'a> Scatter<'a> {
         })
     }
 
-    /// Value in the accumulator's type.
+    /// Value of the statement in the accumulator's type; declarations of data-dependent indices are added to `named`.
     fn value(&self, named: &Named<'_>) -> Result<Value, PlanError> {
         let value = self.with(named, &|here| here.number(&self.statement.value))?;
         let (from, to) = (self.statement.value.ty, self.statement.accumulator);
@@ -284,11 +288,11 @@ impl<'a> Scatter<'a> {
     }
 }
 
-/// Statements for one element.
+/// Statements for one element of a scatter, in two parts.
 struct Body {
     /// Number of loops that enclose `before`.
     depth: usize,
-    /// Declarations of the named indices of the target.
+    /// Declarations of the variables for the target's indices.
     before: Vec<Stmt>,
     /// Name and value of the bounds check of these indices; `None` if no check is needed.
     is_inside: Option<(String, Value)>,

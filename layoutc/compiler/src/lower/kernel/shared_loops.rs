@@ -1,5 +1,5 @@
-//! Loops in each iteration of which intermediates are computed (compute-at): the buffer of an iteration is declared in the
-//! loop that all writers and readers of the intermediate share.
+//! Loops in each iteration of which intermediates are computed (compute-at): the buffer for one iteration is declared
+//! in the loop that all writers and readers of the intermediate share.
 
 use crate::ir::{Stmt, Storage};
 use crate::loops::buffers::bound;
@@ -8,13 +8,15 @@ use crate::lower::kernel::buffers::BufferBinding;
 use crate::lower::kernel::outer_fusion::{Group, Member, Obstacle};
 use crate::model::compute::{BufferRef, ComputeAt, KernelInstance, SharedLoop, Statement};
 
-/// Intermediates of a kernel that are computed in loops, while the loops of its statements are fused.
+/// Intermediates of a kernel that are computed in each iteration of a loop, tracked while the loops of its statements
+/// are fused.
 pub(crate) struct SharedLoops<'a> {
     compute: &'a KernelInstance,
-    /// Intermediates whose loop is not closed yet, each with its position in the kernel's `locals`, and its buffer.
+    /// Intermediates whose loop is not complete yet: position in the kernel's `locals`, loop, and buffer.
     open: Vec<(usize, &'a ComputeAt, &'a BufferBinding)>,
-    /// First statement that uses such an intermediate and does not share its loop, with the obstacle; `None` as the
-    /// obstacle if its outermost loop is another one.
+    /// First statement that uses an intermediate of this kind but does not share its loop, with the obstacle; the
+    /// obstacle is `None` if the outermost loop of the statement is not over the axis of the intermediate. `None` if
+    /// all statements share their loops so far.
     apart: Option<(&'a Statement, Option<Obstacle>)>,
 }
 
@@ -28,7 +30,9 @@ impl<'a> SharedLoops<'a> {
         Self { compute, open: all.collect(), apart: None }
     }
 
-    /// Notes a statement that does not become part of the loop of the statements before it.
+    /// Records that `statement` is not fused with the loop of the statements before it. `member` is the statement as a
+    /// candidate for fusion (`None`: it is none), `obstacle` the reason (`None`: there was no loop before it). Has no
+    /// effect for a statement that uses no intermediate of this kind.
     pub(crate) fn note(
         &mut self,
         statement: &'a Statement,
@@ -48,7 +52,8 @@ impl<'a> SharedLoops<'a> {
         }
     }
 
-    /// Statements of a fused loop, with the declarations of the buffers of an iteration in the loop.
+    /// Statements of the fused loop `group`, with the declarations of the buffers for one iteration inside the loop.
+    /// Intermediates whose writers and readers are all in the group are complete.
     pub(crate) fn close(&mut self, group: Group<'_>) -> Vec<Stmt> {
         let compute = self.compute;
         let mut arrays = Vec::new();
@@ -67,7 +72,10 @@ impl<'a> SharedLoops<'a> {
         group.into_stmts(arrays)
     }
 
-    /// Error if writers and readers of an intermediate share no loop.
+    /// Checks that writers and readers of each intermediate share a loop.
+    ///
+    /// # Errors
+    /// [`PlanError::Choice`] if those of an intermediate do not, located at its `at` directive.
     pub(crate) fn finish(self) -> Result<(), PlanError> {
         let Some((_, ComputeAt { local, at, .. }, _)) = self.open.first() else { return Ok(()) };
         let name = &at.value;
@@ -108,7 +116,7 @@ impl<'a> SharedLoops<'a> {
     }
 }
 
-/// Statements that write or read an intermediate.
+/// Statements of `compute` that write or read the intermediate at position `local` of its `locals`.
 fn users(compute: &KernelInstance, local: usize) -> impl Iterator<Item = &Statement> {
     let buffer = BufferRef::Local(local);
     compute.statements.iter().filter(move |own| own.target == buffer || own.reads(buffer))

@@ -1,4 +1,4 @@
-//! Staging buffers: which tiles of tensors a statement stages, their contents, and the loops in which they are used.
+//! Staging buffers of a statement: the tiles of tensors that they hold, and the loops in which the tiles are used.
 
 use layoutc_algebra::expr::{Expr as Algebra, ExprError};
 
@@ -18,28 +18,35 @@ use crate::model::compute::{BufferRef, Statement, TileCache, TypedExpr, TypedExp
 
 /// Tile of a tensor with its staging buffer.
 pub(crate) struct StagingBuffer<'a> {
+    /// Cache of the manifest or of the planner.
     pub(crate) cache: TileCache,
+    /// First index and extents of the tile in the tensor.
     pub(crate) block: Block,
-    /// `whole` is the tensor, `part` the staging buffer.
+    /// Buffer of the tensor.
     pub(crate) whole: &'a BufferBinding,
+    /// Staging buffer that holds the tile.
     pub(crate) part: &'a BufferBinding,
-    /// Loop in each iteration of which the tile is copied and used.
+    /// Number of the loop in each iteration of which the tile is copied and used.
     pub(crate) at: usize,
+    /// True if the statement writes the tensor, so that the tile is copied out after its use.
     pub(crate) is_written: bool,
     /// True for double buffering: the next tile is copied into one half of the buffer while the other half is used.
     pub(crate) has_halves: bool,
-    /// Value of elements outside the tensor, if all reads with a boundary condition have the same constant; `None`: the
-    /// reads check bounds.
+    /// Value that the tile holds for elements outside the tensor, if all reads with a boundary condition have the same
+    /// constant; `None` if the reads check bounds.
     pub(crate) outside: Option<Value>,
-    /// Copy loops over the axes of the tile, by axis.
+    /// Numbers of the copy loops, one for each axis of the tile.
     pub(crate) digits: Vec<usize>,
 }
 
-/// Staging buffers of a statement, with their tensors. `parts` are the buffers, in the order of `caches`.
+/// Staging buffers of the tiles `caches` of a statement, in their order. `whole` returns the buffer of a tensor,
+/// `parts` are the buffers of the tiles, in the order of `caches`. A tile whose tensor or loop the statement does not
+/// have is omitted. Adds the copy loops to `domain`.
 ///
 /// # Errors
-/// [`PlanError::Choice`] if a tile is not a rectangular block of constant size, or all tiles together exceed their
-/// memory.
+/// [`PlanError::Choice`] if a tile is not a box of constant size or cannot be at its loop, a tensor has a buffer for
+/// one iteration of a loop, or all tiles together exceed their memory. [`PlanError::Expr`] if a value overflows or an
+/// expression becomes too large.
 pub(crate) fn staged<'a>(
     (statement, caches): (&Statement, Vec<TileCache>),
     (whole, parts): (&dyn Fn(BufferRef) -> Option<&'a BufferBinding>, &'a [BufferBinding]),
@@ -75,7 +82,7 @@ pub(crate) fn staged<'a>(
 }
 
 impl<'a> StagingBuffer<'a> {
-    /// Staging buffer of a cache. Adds the copy loops to `domain`.
+    /// Staging buffer of the tile `block` of a cache at the loop `at`. Adds the copy loops to `domain`.
     fn new(
         statement: &Statement,
         (cache, block): (TileCache, Block),
@@ -94,16 +101,17 @@ impl<'a> StagingBuffer<'a> {
         Ok(Self { cache, block, whole, part, at, is_written, has_halves, outside, digits })
     }
 
-    /// Number of elements of the tile.
+    /// Number of elements of the tile, padding included.
     pub(crate) fn elements(&self) -> i64 {
         let elements = self.part.tensor().layout.physical_elements().as_const();
         elements.and_then(|elements| i64::try_from(elements).ok()).unwrap_or(0)
     }
 
-    /// Offset in the staging buffer, in elements, of the tensor's element with this logical index.
+    /// Offset in the staging buffer, in elements, of the tensor's element with the logical index `index`, over the
+    /// loops of `domain`.
     ///
     /// # Errors
-    /// [`ExprError`] if an expression grows too large.
+    /// [`ExprError`] if a value overflows or an expression becomes too large.
     pub(crate) fn offset(
         &self,
         index: &[Algebra],
@@ -118,9 +126,9 @@ impl<'a> StagingBuffer<'a> {
     }
 }
 
-/// Constant that all reads of a tensor with a boundary condition have for elements outside, converted to `dtype`.
-/// `None` if no read has one, the values differ or are not constant, or a nonzero value is of another type than
-/// `dtype`.
+/// Constant that all reads of the cached tensor with a boundary condition have for elements outside, converted to
+/// `dtype`. `None` if no read has a boundary condition, the values differ or are not constant, or a nonzero value is of
+/// another type than `dtype`.
 fn outside(statement: &Statement, cache: &TileCache, dtype: Dtype) -> Option<Value> {
     let reads = statement.value.reads();
     let mut found: Vec<&TypedExpr> = Vec::new();
@@ -139,7 +147,8 @@ fn outside(statement: &Statement, cache: &TileCache, dtype: Dtype) -> Option<Val
     (is_zero || dtype == first.ty.element()).then(|| convert(number, first.ty.element(), dtype))
 }
 
-/// Error if the staging buffers exceed the shared memory of a GPU, or the limit for blocks on a CPU's stack.
+/// Checks that the staging buffers fit the shared memory of a GPU, or the limit for blocks on a CPU's stack; a
+/// [`PlanError::Choice`] if they do not.
 fn fits(staged: &[StagingBuffer<'_>], processor: ExecutionModel) -> Result<(), PlanError> {
     let Some(first) = staged.first() else { return Ok(()) };
     let is_shared = processor == ExecutionModel::Gpu && first.cache.is_shared;
@@ -169,7 +178,7 @@ fn fits(staged: &[StagingBuffer<'_>], processor: ExecutionModel) -> Result<(), P
     })
 }
 
-/// Copy statements; with `is_shared`, their outermost loops are parallel.
+/// Statements `copy`; with `is_shared`, their outermost loops become parallel.
 fn shared(mut copy: Vec<Stmt>, is_shared: bool) -> Vec<Stmt> {
     for stmt in &mut copy {
         if let Stmt::For { kind, .. } = stmt
@@ -182,13 +191,14 @@ fn shared(mut copy: Vec<Stmt>, is_shared: bool) -> Vec<Stmt> {
 }
 
 impl Nest<'_> {
-    /// Numbers of the staging buffers that are used in an iteration of a loop.
+    /// Positions in `staged` of the staging buffers that are used in each iteration of the loop `number`.
     pub(crate) fn blocks_at(&self, number: usize) -> Vec<usize> {
         let all = self.staged.iter().enumerate();
         all.filter(|(_, staged)| staged.at == number).map(|(k, _)| k).collect()
     }
 
-    /// Body of a loop, enclosed by the copy-in and copy-out of the staging buffers that its iterations use.
+    /// Body of the loop `number`, enclosed by the declarations, copy-in and copy-out of the staging buffers that its
+    /// iterations use.
     pub(crate) fn with_blocks(
         &mut self,
         number: usize,

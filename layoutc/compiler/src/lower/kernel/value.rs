@@ -1,4 +1,4 @@
-//! Value of a statement as an IR expression: reads at their offsets, constants as bits, conversions by name.
+//! Values of statements as IR expressions: reads at their offsets, constants as bits, conversions by name.
 
 use layoutc_algebra::expr::{CompareOp, Expr as Algebra, ExprComparison, Predicate};
 
@@ -12,31 +12,32 @@ use crate::model::compute::{
     Arithmetic, ComparePredicate as Compared, ElementRead, Gather, TypedExpr, TypedExprKind,
 };
 
-/// Element, and its bounds checks; none are needed if the list is empty.
+/// Element of a read, and its bounds checks; the list is empty if none are needed.
 pub(crate) type Place = (Value, Vec<ExprComparison>);
 
-/// Element at an index read from another tensor, and its bounds check; `None` if the index is proven in bounds.
+/// Element at a data-dependent index, and its bounds check; `None` if the index is proven in bounds.
 pub(crate) type Indexed = (Value, Option<Value>);
 
-/// Context in which a value is computed.
+/// Functions that lower the parts of a value, from the context in which it is computed.
 pub(crate) struct ValueLowering<'a> {
-    /// Element of a read, and those of its bounds checks that are not known to hold.
+    /// Returns the element of a read, and those of its bounds checks that are not known to hold.
     pub(crate) read: &'a dyn Fn(&ElementRead) -> Result<Place, PlanError>,
-    /// Element at an index read from another tensor.
+    /// Returns the element at a data-dependent index, and its bounds check.
     pub(crate) gather: &'a dyn Fn(&Gather) -> Result<Indexed, PlanError>,
-    /// Reduced value, in an epilogue.
+    /// Reduced value of the statement; `None` outside of an epilogue.
     pub(crate) reduced: Option<&'a Value>,
-    /// Index expression over the axes of the statement.
+    /// Lowers an index expression over the axes of the statement.
     pub(crate) index: &'a dyn Fn(&Algebra) -> Result<Expr, PlanError>,
-    /// Condition over the loops or axes in scope.
+    /// Lowers a condition over the loops or axes in scope.
     pub(crate) condition: &'a dyn Fn(&Predicate) -> Result<Expr, PlanError>,
 }
 
 impl ValueLowering<'_> {
-    /// Lowers the value to an IR expression.
+    /// Lowers `value` to an IR expression.
     ///
     /// # Errors
-    /// [`PlanError`] if an index does not fit 64 bits.
+    /// Errors of the functions in `self`: a [`PlanError`] if an integer does not fit 64 bits or an expression nests too
+    /// deep. [`PlanError::Scope`] for a reduced value outside of an epilogue.
     pub(crate) fn number(&self, value: &TypedExpr) -> Result<Value, PlanError> {
         let part = |value: &TypedExpr| self.number(value).map(Box::new);
         let dtype = value.ty.element();
@@ -99,7 +100,7 @@ impl ValueLowering<'_> {
     }
 }
 
-/// Conjunction of the conditions; `true` if there are none.
+/// Conjunction of the conditions `all` as an IR expression; `true` if there are none.
 ///
 /// # Errors
 /// Same as [`lower_predicate`].
@@ -110,8 +111,8 @@ pub(crate) fn condition(
     lower_predicate(&Predicate { all: all.to_vec() }, scope)
 }
 
-/// Converts a value to another type: by the language's own conversion if that is defined for all values, else by a cast
-/// function. The conversion back of a widened value gives the value itself.
+/// Converts a value of type `from` to type `to`: by the language's own conversion if that is defined for all values,
+/// else by a cast function. The conversion of a widened value back to its type gives the value itself.
 pub(crate) fn convert(number: Value, from: Dtype, to: Dtype) -> Value {
     if from == to {
         return number;
@@ -154,7 +155,7 @@ fn is_widened(narrow: Dtype, wide: Dtype) -> bool {
     narrow.scalar != Scalar::Bool && cast.is_some_and(Cast::is_lossless)
 }
 
-/// Loads an element of a buffer and converts it to its compute type.
+/// Loads the element at offset `index` of a buffer, in elements, and converts it to its compute type.
 pub(crate) fn load(bound: &BufferBinding, index: Expr) -> Value {
     let through = bound.load.clone();
     let dtype = bound.tensor().dtype;
@@ -162,14 +163,15 @@ pub(crate) fn load(bound: &BufferBinding, index: Expr) -> Value {
     convert(load, dtype, dtype.scalar.compute_type().element())
 }
 
-/// Reads an element of an image by the function `fetch` and converts it to its compute type.
+/// Reads an element of an image by a call of the function `fetch` with the arguments `args`, the image and the physical
+/// index, and converts it to its compute type.
 pub(crate) fn fetched(bound: &BufferBinding, fetch: &str, args: Vec<Expr>) -> Value {
     let dtype = bound.tensor().dtype;
     let fetch = Value::Fetch { function: fetch.to_owned(), args };
     convert(fetch, dtype, dtype.scalar.compute_type().element())
 }
 
-/// Integer constant of a type; its bits are truncated to the type's width.
+/// Integer constant of type `ty`; its bits are truncated to the width of the type.
 pub(crate) fn integer_constant(ty: Scalar, value: i128) -> Value {
     let dtype = ty.element();
     let bits = u64::try_from(value & i128::from(u64::MAX)).unwrap_or(0);
@@ -177,7 +179,7 @@ pub(crate) fn integer_constant(ty: Scalar, value: i128) -> Value {
     Value::Constant { dtype, bits: bits & mask }
 }
 
-/// Float constant of a type, rounded to it.
+/// Float constant of type `ty`: `value` rounded to it.
 pub(crate) fn float_constant(ty: Scalar, value: f64) -> Value {
     #[expect(clippy::cast_possible_truncation, reason = "a literal is rounded to its type")]
     let bits = match ty {
@@ -202,7 +204,8 @@ fn operator(op: Arithmetic) -> ValueOp {
     }
 }
 
-/// Bounds checks `index >= 0` and `index < extent` for the axes along which a read may be out of bounds.
+/// Bounds checks `index >= 0` and `index < extent` for the axes along which a read may be out of bounds. `index` and
+/// `extents` have an entry for each axis of the tensor that is read.
 pub(crate) fn inside(
     read: &ElementRead,
     index: &[Algebra],

@@ -1,4 +1,4 @@
-//! Builder of the function of a relayout: signature, names, loops.
+//! Builder of the function of a relayout: parameters, names, loops.
 
 use layoutc_algebra::expr::Var;
 use layoutc_algebra::symbol::Axis;
@@ -32,22 +32,26 @@ fn padding_doc(context: &Context<'_>) -> &'static str {
     }
 }
 
-/// Parameters of a function for source and destination.
+/// Names and types of the parameters of a relayout function for source and destination, in this order.
 struct RelayoutSignature<'e> {
-    /// Names of source and destination.
+    /// Wanted names of the parameters.
     buffers: [&'e str; 2],
-    /// Prefixes of the names of partial offsets.
+    /// Prefixes of the names of partial offsets in source and destination.
     partials: [&'static str; 2],
+    /// Element types of source and destination.
     dtypes: [Dtype; 2],
     /// Conversion of each element; `None` if both types are equal.
     cast: Option<Cast>,
 }
 
-/// Builder of a function that copies a tensor.
+/// Builder of a function that copies all elements of a tensor.
 #[derive(Clone)]
 pub(crate) struct RelayoutBuilder<'a> {
+    /// Namer of the function, with the names in use.
     pub(crate) namer: Namer<'a>,
+    /// Function under construction; its body has the statements before the loops.
     pub(crate) function: Function,
+    /// Names of the parameters for source and destination.
     buffers: [String; 2],
     /// Prefixes of the names of partial offsets in source and destination.
     partials: [&'static str; 2],
@@ -55,12 +59,13 @@ pub(crate) struct RelayoutBuilder<'a> {
     dtypes: [Dtype; 2],
     /// Conversion of each element; `None` if both types are equal.
     pub(crate) cast: Option<Cast>,
+    /// Name of the fill constant; `None` until `fill_name` is called.
     fill: Option<String>,
     pub(crate) options: RelayoutOptions,
 }
 
 impl<'a> RelayoutBuilder<'a> {
-    /// Function `<tensor>_pack(symbols, logical, physical)`.
+    /// Builder of the function `<tensor>_pack(symbols, logical, physical)`.
     pub(crate) fn pack(context: &Context<'a>) -> Self {
         let doc = vec![
             "From the dense row-major tensor into its layout.".to_owned(),
@@ -74,7 +79,7 @@ impl<'a> RelayoutBuilder<'a> {
         Self::named(context, None, context.function("pack"), signature, doc)
     }
 
-    /// Function `<tensor>_unpack(symbols, physical, logical)`.
+    /// Builder of the function `<tensor>_unpack(symbols, physical, logical)`.
     pub(crate) fn unpack(context: &Context<'a>) -> Self {
         let doc = vec!["From the layout back into the dense row-major tensor.".to_owned()];
         let tensor = context.tensor;
@@ -85,7 +90,7 @@ impl<'a> RelayoutBuilder<'a> {
         Self::named(context, None, context.function("unpack"), signature, doc)
     }
 
-    /// Function `<from>_to_<to>(symbols, from, to)`.
+    /// Builder of the function `<from>_to_<to>(symbols, from, to)`.
     pub(crate) fn convert(from: &Context<'a>, to: &Context<'a>, cast: Option<Cast>) -> Self {
         let names = [&from.tensor.name, &to.tensor.name];
         let name = from.naming.tensor(&format!("{}_to_{}", names[0], names[1]));
@@ -99,8 +104,9 @@ impl<'a> RelayoutBuilder<'a> {
         Self::named(from, Some(to), name, signature, doc)
     }
 
-    /// Function `NAME(symbols, from, to)` of an instance whose operands are `from` and `to`; `None` if the instance has
-    /// other parameters.
+    /// Builder of the function `NAME(symbols, from, to)` of the instance `compute`, which copies its operand `from` to
+    /// its operand `to`. `None` if the instance does not have these two operands and their symbols, in this order, as
+    /// its only parameters.
     pub(crate) fn copy_kernel(
         [from, to]: [&Context<'a>; 2],
         compute: &KernelInstance,
@@ -170,18 +176,18 @@ impl<'a> RelayoutBuilder<'a> {
         }
     }
 
-    /// Unused identifier for a local name, `wanted` if possible.
+    /// Unused identifier for a local variable, `wanted` if possible.
     pub(crate) fn local(&mut self, wanted: &str) -> String {
         self.namer.name(wanted)
     }
 
-    /// Identifier of the fill constant, equal in every call.
+    /// Identifier of the fill constant, the same in every call.
     pub(crate) fn fill_name(&mut self) -> String {
         let namer = &mut self.namer;
         self.fill.get_or_insert_with(|| namer.name("fill")).clone()
     }
 
-    /// Name of the source (`which` = 0) or the destination (1).
+    /// Name of the parameter for the source (`which` = 0) or the destination (1).
     pub(crate) fn buffer_name(&self, which: usize) -> String {
         self.buffers.get(which).cloned().unwrap_or_default()
     }
@@ -199,7 +205,8 @@ impl<'a> RelayoutBuilder<'a> {
         self.function.doc.push(line.to_owned());
     }
 
-    /// Function `name` that fills the destination: without the source parameter, to run before this function.
+    /// Builder of the function `name` that fills the destination, to run before this function: it has the same
+    /// parameters without the source.
     pub(crate) fn for_destination(&self, name: &str) -> Self {
         let source = self.buffer_name(0);
         let mut function = self.function.clone();
@@ -220,7 +227,8 @@ impl<'a> RelayoutBuilder<'a> {
         }
     }
 
-    /// Source (`which` = 0) or destination (1) as a buffer of loops. `context` is the tensor that is stored there.
+    /// Buffer of the source (`which` = 0) or the destination (1), for loops. `context` is the tensor that is stored
+    /// there.
     fn buffer(&self, which: usize, context: &Context<'_>) -> Buffer {
         let dtype = self.dtypes.get(which).copied().unwrap_or(context.tensor.dtype);
         let access = if which == 0 { "load" } else { "store" };
@@ -232,21 +240,21 @@ impl<'a> RelayoutBuilder<'a> {
         }
     }
 
-    /// Source and destination of a statement as buffers of loops.
+    /// Buffers of the source and of the destination of a statement, for loops.
     pub(crate) fn buffers(&self, statement: &RelayoutStatement<'_>) -> [Buffer; 2] {
         let ends = [statement.source, statement.destination];
         [(0, ends[0]), (1, ends[1])].map(|(which, end)| self.buffer(which, end.context()))
     }
 
-    /// Sizes of an element in source and destination, in bits.
+    /// Sizes of an element in the source and in the destination, in bits.
     pub(crate) fn element_bits(&self) -> [i128; 2] {
         self.dtypes.map(|dtype| i128::from(dtype.element_bits()))
     }
 
-    /// Loops of a scheduled statement.
+    /// Loops that copy the elements of a statement as `plan` schedules them.
     ///
     /// # Errors
-    /// [`PlanError`] if a bound or stride exceeds 64 bits.
+    /// [`PlanError`] if a bound or stride does not fit 64 bits or nests too deep.
     pub(crate) fn lower(
         &self,
         statement: &RelayoutStatement<'_>,
@@ -266,7 +274,8 @@ impl<'a> RelayoutBuilder<'a> {
         )
     }
 
-    /// Declares the fill constant of elements outside the domain before the loops, and returns its name as a value.
+    /// Declares the fill value of the tensor of `context`, for elements outside the domain of the source, as a constant
+    /// before the loops. Returns its name as a value.
     pub(crate) fn declare_fill(&mut self, context: &Context<'_>) -> Result<Value, PlanError> {
         // Padding may have a separate fill constant.
         let name = self.local("outside");
@@ -274,7 +283,8 @@ impl<'a> RelayoutBuilder<'a> {
         Ok(Value::Name { name })
     }
 
-    /// Marks the most suitable of the nested loops as parallel, if all threads may be used.
+    /// Marks the most suitable one of the nested loops of `body` as parallel, if all threads may be used. `loops` has
+    /// an entry for each of them, outermost first; `to` is the destination.
     pub(crate) fn mark_parallel(&self, body: &mut [Stmt], loops: &[Loop], to: &Buffer) {
         let chosen = parallelize::choose(loops, to.element_bits);
         if let (Some(chosen), Cores::All) = (chosen, self.options.cores) {
@@ -332,8 +342,9 @@ pub(crate) fn loops_over(
     Ok(body)
 }
 
-/// Bytes of a buffer whose elements all have these bits: the shortest period, 3 bytes for 3-bit elements, or 1 byte if
-/// all are equal.
+/// Bytes of a buffer whose elements all have the bits `bits`: the shortest period, 3 bytes for 3-bit elements, or 1
+/// byte if all bytes are equal. The pair is the element type, and true if the first of the elements that share a byte
+/// is in the high bits.
 pub(crate) fn repeat_in_bytes(bits: u64, (dtype, high_first): (Dtype, bool)) -> Vec<u8> {
     let (elements, bytes) = dtype.byte_group();
     let width = dtype.element_bits();

@@ -1,4 +1,4 @@
-//! Relayout of single elements, for layouts whose digits do not nest: loops with both offsets as expressions.
+//! Relayouts of single elements, for layouts without common digits: loops with both offsets as expressions.
 
 use layoutc_algebra::expr::{Expr as Algebra, ExprError, Predicate, Var};
 
@@ -14,12 +14,13 @@ use crate::lower::relayout::builder::{RelayoutBuilder, write};
 use crate::lower::relayout::nest::Buffer;
 use crate::lower::relayout::statement::{RelayoutEnd, RelayoutStatement};
 
-/// Index of an element in the source: `axes[k]` is the position in the target of the source's axis `k`.
+/// Logical index in the source of the element of an iteration: `axes[k]` is the position in the destination of the
+/// source's axis `k`.
 fn matched(domain: &IterationDomain, axes: &[usize]) -> Vec<Algebra> {
     axes.iter().filter_map(|k| domain.axes.get(*k)).cloned().collect()
 }
 
-/// Offsets in source and target over the loops of `domain`.
+/// Offsets of the element of an iteration in source and destination, in elements, over the loops of `domain`.
 fn offsets(
     [source, target]: [RelayoutEnd<'_>; 2],
     domain: &IterationDomain,
@@ -29,9 +30,9 @@ fn offsets(
     Ok([source.offset(domain, &own)?, target.offset(domain, &domain.axes)?])
 }
 
-/// Loops of a relayout. They follow the memory of the target if both offsets are affine in the innermost loop, so that
-/// it has no division. Otherwise they are the logical axes, those in which both offsets are affine innermost, if there
-/// is one.
+/// Loops of a relayout from `ends[0]` to `ends[1]`. They follow the memory of the destination if both offsets are
+/// affine in its innermost loop, which then has no division. Otherwise they are loops over the logical axes, with those
+/// in which both offsets are affine innermost; if there is no such axis, they follow the memory all the same.
 fn domain(ends: [RelayoutEnd<'_>; 2], axes: &[usize]) -> Result<IterationDomain, ExprError> {
     let affine = |domain: &IterationDomain| -> Result<Vec<usize>, ExprError> {
         let [read, written] = offsets(ends, domain, axes)?;
@@ -57,7 +58,8 @@ fn domain(ends: [RelayoutEnd<'_>; 2], axes: &[usize]) -> Result<IterationDomain,
 }
 
 impl RelayoutBuilder<'_> {
-    /// Loops that copy one element in each iteration, for a statement whose ends have no digits in common.
+    /// Loops that copy one element in each iteration, for a statement whose source and destination have no digits in
+    /// common.
     ///
     /// # Errors
     /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
@@ -119,7 +121,8 @@ impl RelayoutBuilder<'_> {
         Ok(body)
     }
 
-    /// Marks the loop to run in parallel, of `loops` (number, trip count), if all threads may be used.
+    /// Marks the most suitable one of `loops`, pairs (number, trip count) with the outermost first, as parallel in
+    /// `body`, if all threads may be used.
     fn parallelize(
         &self,
         body: &mut [Stmt],
@@ -149,7 +152,7 @@ impl RelayoutBuilder<'_> {
     }
 }
 
-/// Condition under which an iteration of a domain is executed; `None` if all are.
+/// Condition under which an iteration of a domain has an element; `None` if all iterations have one.
 fn guard(domain: &IterationDomain, scope: &Scope<'_>) -> Result<Option<Expr>, PlanError> {
     let all = domain.inside.clone();
     if all.is_empty() { Ok(None) } else { lower_predicate(&Predicate { all }, scope).map(Some) }

@@ -1,4 +1,4 @@
-//! Loop nests that copy every element once: one loop per digit, with partial offsets at each level.
+//! Loop nests of relayouts that copy every element once: one loop for each digit, with partial offsets at each level.
 
 mod inner;
 
@@ -21,27 +21,28 @@ use crate::model::StorePolicy;
 /// Source or destination buffer of a loop nest.
 #[derive(Debug, Clone)]
 pub(crate) struct Buffer {
-    /// Name of the buffer.
+    /// Identifier of the parameter.
     pub name: String,
     /// Prefix of the names of partial offsets: `p` gives `p0`, `p1`, ….
     pub partial: String,
-    /// Function that loads (source) or stores (destination) an element; `None` if elements fill whole bytes.
+    /// Name of the function that loads (source) or stores (destination) an element; `None` if elements are whole bytes.
     pub through: Option<String>,
     /// Size of an element, in bits.
     pub element_bits: i128,
 }
 
 impl Buffer {
-    /// Smallest number of elements that fills whole bytes.
+    /// Smallest number of elements that fills whole bytes: 2 for elements of 4 bits.
     pub(crate) fn in_whole(&self) -> i128 {
         elements_of_whole_bytes(self.element_bits)
     }
 }
 
-/// Statements of a planned relayout; `cast` converts every element.
+/// Statements of a planned relayout from the buffer `from` to the buffer `to`. `scope` has the bindings of the symbols,
+/// `namer` the names in use, `cast` the conversion of every element.
 ///
 /// # Errors
-/// [`PlanError`] if a bound or stride exceeds 64 bits.
+/// [`PlanError`] if a bound or stride does not fit 64 bits or nests too deep.
 pub(crate) fn lower_plan(
     plan: &RelayoutPlan,
     symbols: &[Symbol],
@@ -96,7 +97,7 @@ fn kind(is_parallel: bool) -> LoopKind {
     if is_parallel { LoopKind::Parallel } else { LoopKind::Serial }
 }
 
-/// Lowering of one part of a relayout.
+/// State of the lowering of one part of a relayout.
 pub(crate) struct PartLowering<'w, 'n> {
     refinement: &'w DigitRefinement,
     symbols: &'w [Symbol],
@@ -104,21 +105,22 @@ pub(crate) struct PartLowering<'w, 'n> {
     namer: &'w mut Namer<'n>,
     /// Name of the loop variable of each digit; empty for digits without a loop.
     names: Vec<String>,
-    /// Open loops over tiles: digit, name of the block variable, block size.
+    /// Open loops over tiles: digit, identifier of the loop variable (first value of the tile), size of a tile.
     blocks: Vec<(usize, String, i64)>,
-    /// Bounds that were emitted ahead of their loop: digit, (first value, one past the last value).
+    /// Bounds of loops that were computed before the loop: digit, (first value, one past the last value).
     known: Vec<(usize, (Expr, Expr))>,
     /// Primitive inside all loops.
     inner: RelayoutPrimitive,
-    /// Innermost loop around `inner`; `None` if there is no loop.
+    /// Innermost loop of the nest, around `inner`; `None` if there is no loop.
     innermost: Option<RelayoutLoop>,
-    /// Primitives of the target.
+    /// Primitives that the target has for the innermost loops.
     primitives: Primitives,
-    /// Size of all elements in the destination, in bytes; -1 if streaming stores are forced.
+    /// Size of all elements in the destination, in bytes, as the primitives use it to choose their stores: -1 if the
+    /// manifest chooses streaming stores, at most `CPU.cached_bytes` if it chooses cached ones.
     whole_bytes: Expr,
     /// Conversion of every element; `None` if the types are equal.
     cast: Option<Cast>,
-    /// Loop whose iterations run in parallel.
+    /// Loop whose iterations run in parallel; `None` if all loops are serial.
     parallel: Option<RelayoutLoop>,
     from: &'w Buffer,
     to: &'w Buffer,
@@ -185,8 +187,8 @@ impl PartLowering<'_, '_> {
         Ok(before)
     }
 
-    /// Trip count of the innermost loop if the loop is a contiguous run that is long enough for a copy primitive;
-    /// `None` if it is not.
+    /// Trip count of the innermost loop, over digit `k` with the bounds `low` and `high`, if a copy primitive can
+    /// replace it: the loop is a contiguous run that is long enough. `None` if it is not.
     fn run_elements(&self, k: usize, digit: &CommonDigit, low: &Expr, high: &Expr) -> Option<Expr> {
         let steps = [&digit.from_stride, &digit.to_stride];
         let contiguous = steps.iter().all(|stride| stride.as_const() == Some(1))
@@ -217,8 +219,8 @@ impl PartLowering<'_, '_> {
     }
 
     /// Statements for the bounds of a chain's last loop, emitted as soon as all its other loops are open; records the
-    /// bounds in `known`. Empty unless exactly one loop of the chain is left, a `RelayoutLoop::Digit` that is not blocked, and
-    /// `inner` has no digit of the chain.
+    /// bounds in `known`. `rest` are the loops that are not open yet. Empty unless exactly one of these is of the
+    /// chain, it is a `RelayoutLoop::Digit` whose digit has no loop over tiles, and `inner` has no digit of the chain.
     fn early_bounds(
         &mut self,
         chain: usize,
@@ -242,7 +244,7 @@ impl PartLowering<'_, '_> {
         Ok(before)
     }
 
-    /// `offset + name * stride`, in elements.
+    /// Offset `offset + name * stride`, in elements; `name` is the identifier of a loop variable.
     fn advance(&self, offset: Expr, name: &str, stride: &Algebra) -> Result<Expr, PlanError> {
         let step = multiply(Expr::name(name), lower(stride, self.scope)?)?;
         if let Expr::Int { value: 0 } = step {
@@ -251,8 +253,8 @@ impl PartLowering<'_, '_> {
         add(offset, step)
     }
 
-    /// Declaration of `value` as a partial offset, and its name; `None` and `value` itself if it is a name or a
-    /// constant.
+    /// Pair of the declaration of `value` as a partial offset with a name from `prefix`, and of that name. `None` and
+    /// `value` itself if `value` is a name or a constant.
     fn partial(&mut self, prefix: &str, value: Expr) -> (Option<Stmt>, Expr) {
         if matches!(value, Expr::Name { .. } | Expr::Int { .. }) {
             return (None, value);
@@ -276,8 +278,9 @@ impl PartLowering<'_, '_> {
         }
     }
 
-    /// Bounds of digit `k`: statements that the bounds need, then first value and one past the last value. `rest`:
-    /// levels inside this loop; the bounds of a chain apply to its innermost loop.
+    /// Bounds of the loop over digit `k`: pair of the statements that the bounds need, and of the bounds (first value,
+    /// one past the last value). `rest` are the loops inside this one; the bounds of a chain apply to its innermost
+    /// loop.
     fn loop_bounds(
         &mut self,
         k: usize,
@@ -316,9 +319,10 @@ impl PartLowering<'_, '_> {
         Ok((before, (low, high)))
     }
 
-    /// Least value of the digit for which the chain's `m` is at least `edge`, given the chain's other digits. With
-    /// `q, r = divmod(edge, weight)` the value is `q - above + (below < r)`, where `above` is the sum of the more
-    /// significant digits, in units of `weight`, and `below` the sum of the less significant ones, in units of `m`.
+    /// Least value of the digit for which `m`, the sum of the chain's digits times their weights, is at least `edge`,
+    /// given the chain's other digits. With `q, r = divmod(edge, weight)` the value is `q - above + (below < r)`, where
+    /// `above` is the sum of the more significant digits, in units of `weight`, and `below` the sum of the less
+    /// significant ones, in units of `m`.
     fn edge(&self, digit: &CommonDigit, edge: &Algebra) -> Result<Expr, PlanError> {
         let weight = Algebra::constant(digit.weight);
         let mut value = lower(&fold(BinOp::FloorDiv, edge, &weight)?, self.scope)?;
@@ -349,7 +353,8 @@ impl PartLowering<'_, '_> {
         add(value, more)
     }
 
-    /// Bound of a loop, declared in `before` unless it is a name or a constant.
+    /// Bound `bound` of a loop over `digit`, declared as `<digit>_<what>` in `before` unless it is a name or a
+    /// constant.
     fn named(
         &mut self,
         before: &mut Vec<Stmt>,

@@ -1,4 +1,5 @@
-//! Stores of a copy before its elements: the fill value in padding, and zero in the unused bits of the last byte.
+//! Stores that precede the elements of a relayout: the fill value in padding, and zero in the unused bits of the last
+//! byte.
 
 use layoutc_algebra::expr::Expr as Algebra;
 
@@ -16,10 +17,10 @@ use crate::lower::relayout::builder::{RelayoutBuilder, repeat_in_bytes};
 use crate::lower::relayout::statement::{PaddingPolicy, RelayoutStatement};
 use crate::model::{FillStrategy, Spanned};
 
-/// Treatment of the destination's padding by a copy.
+/// Treatment of the destination's padding by a relayout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Padding {
-    /// The destination has no padding.
+    /// The destination has no padding, or no elements.
     None,
     /// Padding keeps its values.
     Kept,
@@ -30,11 +31,12 @@ pub enum Padding {
 }
 
 impl RelayoutBuilder<'_> {
-    /// Emits the stores that precede the elements: in padding, and in the unused bits of the last byte. Returns the
-    /// treatment of padding.
+    /// Emits the stores that precede the elements: in padding, and in the unused bits of the last byte. `refinement`
+    /// has the digits in common to source and destination, `None` if there are none. Returns the treatment of padding.
     ///
     /// # Errors
-    /// [`PlanError`] if a number exceeds 64 bits, or the manifest's `fill` cannot be followed.
+    /// [`PlanError::Choice`] if the manifest's `fill` cannot be followed. Any other [`PlanError`] if an integer does
+    /// not fit 64 bits or an expression nests too deep.
     pub(crate) fn prepare_destination(
         &mut self,
         statement: &RelayoutStatement<'_>,
@@ -97,7 +99,11 @@ impl RelayoutBuilder<'_> {
         Ok(padding)
     }
 
-    /// Padding regions, if only these are filled; `None` if the whole destination is filled first.
+    /// Padding regions of a destination of `elements` slots, if only these are filled; `None` if the whole destination
+    /// is filled first. `chosen` is the manifest's choice, `None` if the planner chooses.
+    ///
+    /// # Errors
+    /// [`PlanError::Choice`] if the manifest chooses to fill only padding, and the padding regions are unknown.
     fn padding_regions(
         &self,
         context: &Context<'_>,
@@ -131,7 +137,7 @@ impl RelayoutBuilder<'_> {
         }
     }
 
-    /// Emits loops that fill only the padding regions.
+    /// Emits loops, or calls for a fill value of 0, that fill only the padding regions of the destination `buffer`.
     fn fill_padding_regions(
         &mut self,
         context: &Context<'_>,
@@ -176,7 +182,8 @@ impl RelayoutBuilder<'_> {
         Ok(())
     }
 
-    /// Threads for a loop that writes `bytes` bytes of the destination.
+    /// Threads for a loop that writes `bytes` bytes of the destination: only the calling thread if there is too little
+    /// work.
     fn cores_for(&self, context: &Context<'_>, bytes: &Algebra) -> Cores {
         let bytes = typical(bytes, context.layout.symbols());
         let rounds = Loop { least: bytes, typical: bytes, is_disjoint: true };
@@ -186,7 +193,7 @@ impl RelayoutBuilder<'_> {
         }
     }
 
-    /// Emits a loop that stores `value` in every `step`-th byte of `from..to`.
+    /// Emits a loop on the threads `cores` that stores `value` in every `step`-th byte of `from..to`.
     fn byte_loop(
         &mut self,
         buffer: String,
@@ -222,7 +229,8 @@ impl RelayoutBuilder<'_> {
     }
 }
 
-/// Call that zeroes the runs of a padding region's innermost loop, from `slot`.
+/// Call that zeroes the runs of the innermost loop of a padding region, the first of which begins at `slot`; one run if
+/// the region has no loop.
 fn zero_runs(
     buffer: &str,
     slot: Expr,
@@ -246,17 +254,23 @@ fn zero_runs(
     Ok(primitive.into())
 }
 
-/// Serial loop `for (name = 0; name < to; name++)`.
+/// Serial loop `for (name = 0; name < to; name++)` around `body`.
 fn rounds(name: String, to: Expr, body: Vec<Stmt>) -> Stmt {
     Stmt::For { name, from: Expr::int(0), to, step: 1, kind: LoopKind::Serial, body }
 }
 
-/// Bits of the fill value.
+/// Bits of the fill value of the tensor, as `base::fill::bits` returns them: those of one scalar of its element type.
+///
+/// # Errors
+/// [`PlanError::Scope`] if the element type cannot represent the fill value.
 pub(crate) fn fill_bits(context: &Context<'_>) -> Result<u64, PlanError> {
     crate::base::fill::bits(context.tensor.dtype, context.tensor.fill).map_err(|_| PlanError::Scope)
 }
 
-/// Declaration of the fill value as constant `name`.
+/// Declaration of the constant `name` with the fill value of the tensor, of its element type.
+///
+/// # Errors
+/// [`PlanError::Scope`] if the element type cannot represent the fill value.
 pub(crate) fn fill_constant(context: &Context<'_>, name: &str) -> Result<Stmt, PlanError> {
     let dtype = context.tensor.dtype;
     let bytes =

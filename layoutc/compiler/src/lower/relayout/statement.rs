@@ -1,4 +1,5 @@
-//! Statement of a relayout, `B[x] = cast(A[f(x)])`: its two ends, and the domain that they have in common.
+//! Statement of a relayout, `B[x] = cast(A[f(x)])`: its source and destination, and the iteration domain that they have
+//! in common.
 
 use layoutc_algebra::expr::{Expr as Algebra, ExprError, Var};
 use layoutc_algebra::layout::{Layout, Verdict};
@@ -21,7 +22,7 @@ use crate::lower::expr::{Binding, lower_predicate};
 use crate::lower::index::count;
 use crate::model::{Convert, ConvertSchedule, Manifest, Tensor};
 
-/// Treatment of those parts of the destination that no element is written to.
+/// Treatment of those parts of a relayout's destination to which no element is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PaddingPolicy {
     /// Padding gets the fill value.
@@ -33,7 +34,7 @@ pub(crate) enum PaddingPolicy {
 }
 
 impl PaddingPolicy {
-    /// Treatment that the layout of a tensor requires.
+    /// Treatment that the layout and the fill value of a destination require.
     pub(crate) fn of(context: &Context<'_>) -> Self {
         match context.layout.verdict() {
             _ if context.fills() => Self::Fill,
@@ -43,24 +44,24 @@ impl PaddingPolicy {
     }
 }
 
-/// Source or destination of a relayout: the arrangement of the elements in its buffer.
+/// Source or destination of a relayout, with the arrangement of the elements in its buffer.
 #[derive(Clone, Copy)]
 pub(crate) enum RelayoutEnd<'a> {
-    /// Dense row-major tensor of the context's logical axes.
+    /// Dense row-major buffer with the context's logical axes, as pack reads and unpack writes it.
     Dense(&'a Context<'a>),
-    /// Layout of the context's tensor.
+    /// Buffer or image with the layout of the context's tensor.
     Layout(&'a Context<'a>),
 }
 
 impl<'a> RelayoutEnd<'a> {
-    /// Tensor whose elements are stored.
+    /// Context of the tensor whose elements are stored.
     pub(crate) fn context(self) -> &'a Context<'a> {
         match self {
             Self::Dense(context) | Self::Layout(context) => context,
         }
     }
 
-    /// Loops in the order of the memory.
+    /// Iteration domain with loops in the order of the memory.
     pub(crate) fn domain(self) -> Result<IterationDomain, ExprError> {
         let Context { tensor, layout, .. } = self.context();
         match self {
@@ -73,7 +74,7 @@ impl<'a> RelayoutEnd<'a> {
         }
     }
 
-    /// Loops over the logical axes.
+    /// Iteration domain with loops over the logical axes, in their order.
     pub(crate) fn logical_domain(self) -> Result<IterationDomain, ExprError> {
         let layout = self.context().layout;
         match self {
@@ -82,7 +83,7 @@ impl<'a> RelayoutEnd<'a> {
         }
     }
 
-    /// Offset of an element, over the loops of `domain`; `axes` is the element's index.
+    /// Offset in elements, over the loops of `domain`, of the element with the logical index `axes`.
     pub(crate) fn offset(
         self,
         domain: &IterationDomain,
@@ -101,7 +102,8 @@ impl<'a> RelayoutEnd<'a> {
         }
     }
 
-    /// Condition under which `axes`, an index, is an element of the memory; `None` if every index is.
+    /// Condition under which the logical index with the bindings `axes` is that of an element of this memory; `None` if
+    /// every index within the extents is.
     pub(crate) fn condition(self, axes: &[Binding]) -> Result<Option<Expr>, PlanError> {
         let Self::Layout(context) = self else { return Ok(None) };
         let Some(elements) = context.layout.domain() else { return Ok(None) };
@@ -112,7 +114,7 @@ impl<'a> RelayoutEnd<'a> {
         lower_predicate(elements, &scope).map(Some)
     }
 
-    /// Image that stores the elements; `None` for a buffer.
+    /// Image in which the elements are stored; `None` if they are in a buffer.
     pub(crate) fn image(self) -> Result<Option<Image>, PlanError> {
         match self {
             Self::Dense(_) => Ok(None),
@@ -120,7 +122,7 @@ impl<'a> RelayoutEnd<'a> {
         }
     }
 
-    /// Element type of the memory.
+    /// Element type of the elements in this memory.
     pub(crate) fn dtype(self) -> Dtype {
         match self {
             Self::Dense(context) => context.tensor.logical_dtype(),
@@ -128,12 +130,12 @@ impl<'a> RelayoutEnd<'a> {
         }
     }
 
-    /// True if elements are narrower than a byte.
+    /// True if elements in this memory are narrower than a byte, and share bytes.
     pub(crate) fn is_packed(self) -> bool {
         self.dtype().element_bits() < 8
     }
 
-    /// Number of elements of the memory, padding included.
+    /// Number of slots of this memory, padding included, over symbols.
     pub(crate) fn slots(self) -> Result<Algebra, PlanError> {
         match self {
             Self::Dense(context) => count(context.layout.logical()),
@@ -145,20 +147,20 @@ impl<'a> RelayoutEnd<'a> {
 /// Statement of a relayout: every element of the source is stored in the destination.
 #[derive(Clone, Copy)]
 pub(crate) struct RelayoutStatement<'a> {
-    /// Memory that is read.
+    /// Source, which is read.
     pub(crate) source: RelayoutEnd<'a>,
-    /// Memory that is written.
+    /// Destination, which is written.
     pub(crate) destination: RelayoutEnd<'a>,
     /// Position in the destination of each logical axis of the source; `None` if both have the same axes.
     axes: Option<&'a [usize]>,
     /// Treatment of slots of the destination without an element.
     pub(crate) padding: PaddingPolicy,
-    /// Decisions of the manifest.
+    /// Scheduling decisions of the manifest.
     pub(crate) schedule: &'a ConvertSchedule,
 }
 
 impl<'a> RelayoutStatement<'a> {
-    /// From the dense row-major tensor into its layout.
+    /// Statement of pack: from the dense row-major buffer into the layout.
     pub(crate) fn pack(context: &'a Context<'a>) -> Self {
         Self {
             source: RelayoutEnd::Dense(context),
@@ -169,7 +171,8 @@ impl<'a> RelayoutStatement<'a> {
         }
     }
 
-    /// From the layout into the dense row-major tensor.
+    /// Statement of unpack: from the layout into the dense row-major buffer. Elements outside of the layout's domain
+    /// keep their values in the buffer if the tensor has no fill value.
     pub(crate) fn unpack(context: &'a Context<'a>) -> Self {
         let keeps = context.layout.domain().is_some() && !context.fills_outside();
         Self {
@@ -181,7 +184,8 @@ impl<'a> RelayoutStatement<'a> {
         }
     }
 
-    /// From one layout into another, whose axes are `axes`.
+    /// Statement of a conversion from one layout into another. `axes[k]` is the position in the destination of axis `k`
+    /// of the source.
     pub(crate) fn convert(
         [source, destination]: [&'a Context<'a>; 2],
         axes: &'a [usize],
@@ -202,7 +206,7 @@ impl<'a> RelayoutStatement<'a> {
         self.axes.map_or_else(|| (0..rank).collect(), <[usize]>::to_vec)
     }
 
-    /// Symbols of strides and extents.
+    /// Symbols of the destination's layout: `Var::Symbol(k)` is symbol `k`.
     pub(crate) fn symbols(&self) -> &'a [Symbol] {
         self.destination.context().layout.symbols()
     }
@@ -213,11 +217,11 @@ impl<'a> RelayoutStatement<'a> {
         destination.symbol(var).or_else(|| source.symbol(var))
     }
 
-    /// Iteration domain: the common refinement of the digits of source and destination. `None` if either is not a sum of
-    /// digits, or their digits do not divide each other.
+    /// Iteration domain: the common refinement of the digits of source and destination. `None` if either is not a sum
+    /// of digits, or their digits do not divide each other.
     ///
     /// # Errors
-    /// [`PlanError`] if a stride exceeds the integer range.
+    /// [`PlanError::Expr`] if a stride overflows or becomes too large.
     pub(crate) fn common_refinement(&self) -> Result<Option<DigitRefinement>, PlanError> {
         let layout = self.destination.context().layout;
         let maps = match (self.source, self.destination) {
@@ -234,16 +238,16 @@ impl<'a> RelayoutStatement<'a> {
     }
 }
 
-/// Address maps of the dense row-major tensor and of its layout; `None` if the layout is not a sum of digits, or a chain
-/// of its digits fuses axes that are not consecutive.
+/// Address maps of the dense row-major buffer and of the layout, in this order; `None` if the layout is not a sum of
+/// digits, or a chain of its digits fuses axes that are not consecutive.
 fn dense_and_physical(layout: &Layout) -> Result<Option<(AddressMap, AddressMap)>, PlanError> {
     let Some(digits) = layout.digits() else { return Ok(None) };
     let physical = physical_address_map(layout, digits)?;
     Ok(dense_address_map(layout.logical(), &physical)?.map(|dense| (dense, physical)))
 }
 
-/// Source and destination, with one numbering of symbols: those of the destination are matched by name. `None` if a
-/// tensor does not exist.
+/// Source and destination of a conversion. The symbols of the destination are renumbered as in the source, by name.
+/// `None` if a tensor does not exist.
 pub(crate) fn ends<'m>(
     manifest: &'m Manifest,
     convert: &Convert,
@@ -253,7 +257,7 @@ pub(crate) fn ends<'m>(
     Ok(Some((from, adopt_symbols(from, to)?)))
 }
 
-/// Tensor `to` with its symbols renumbered as in `from`, followed by those that `from` lacks.
+/// Copy of the tensor `to` with its symbols renumbered as in `from`, matched by name; symbols that `from` lacks follow.
 fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Tensor, PlanError> {
     let mut symbols: Vec<Symbol> = from.layout.symbols().to_vec();
     for symbol in to.layout.symbols() {

@@ -28,9 +28,10 @@ pub(super) fn text(rows: &[FormatLine], start: &str, line_end: &str) -> String {
     text
 }
 
-/// Column, from 0, at which the trailing comments of the consecutive lines `run` are aligned. It is the column of the
-/// first comment in the source, moved along with the words before it, or 0 if that is above [`WIDTH`]. It is at least
-/// one more than the width of every line. Only lines for which [`has_room`] is true count.
+/// Column, from 0, at which the trailing comments of the consecutive lines `run` are aligned: the greater of two
+/// columns. One is the column of the first comment if it keeps its distance from the words before it, ignored if it is
+/// above [`WIDTH`]. The other is one more than the greatest width of the lines. Only lines for which [`has_room`] is
+/// true count.
 fn column(run: &[FormatLine]) -> usize {
     let own = |row: &FormatLine| last_width(&row.words) + row.gap.max(1);
     let first = run.iter().find(|row| !row.is_below && has_room(row));

@@ -70,7 +70,7 @@ pub(super) struct CstBlock<'t> {
 /// Node, or comments alone, in a block. In a block over several lines each item has its own line.
 #[derive(Debug)]
 pub(super) struct CstItem<'t> {
-    /// True if a blank line precedes the item in the source.
+    /// True if a blank line separates the item from the previous item of the block in the source.
     pub(super) is_apart: bool,
     /// Content of the item: a node, or comments alone.
     pub(super) line: CstItemKind<'t>,

@@ -21,17 +21,19 @@ use super::parse_tree;
 use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
 
-/// Maximum width of a block on one line, in columns.
+/// Maximum width, in columns, of a line with a whole block. Trailing comments are aligned only in lines of which the
+/// words are narrower.
 pub(super) const WIDTH: usize = 100;
 
 /// Indentation per level, in columns.
 pub(super) const INDENT: usize = 4;
 
-/// Text of a manifest in the canonical format; formatting the result again does not change it. All line ends become the
-/// first one of the text that is outside of strings, comments and continuations. A byte order mark is preserved.
+/// Canonical format of the manifest `text`; formatting the result again does not change it. `file` is the path of the
+/// manifest, for diagnostics. Line ends outside of strings and comments become `\r\n` if the first one that no
+/// backslash escapes is `\r\n`, otherwise `\n`. A byte order mark is preserved.
 ///
 /// # Errors
-/// The syntax errors of a text that is not valid KDL.
+/// The syntax errors, at least one, of a text that is not valid KDL 2 or is nested too deep.
 pub fn format(file: &Arc<str>, text: &str) -> Result<String, Vec<Diagnostic>> {
     let mut faults = DiagnosticSink::new(file);
     let Some(tokens) = lex::lex(text, &mut faults) else {

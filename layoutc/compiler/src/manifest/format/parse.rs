@@ -78,7 +78,8 @@ impl<'t> CstBlockBuilder<'t> {
     }
 
     /// Assigns the pending comments at a `;`. The comments up to the first line end become trailing comments of the
-    /// node that the `;` ends, unless it has a `//` comment already. The other comments stay pending.
+    /// node that the `;` ends, unless it has a `//` comment already. The other comments stay pending, and so do all if
+    /// the current line has no node.
     fn semicolon(&mut self) {
         if !self.is_fresh {
             return;

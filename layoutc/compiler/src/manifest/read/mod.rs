@@ -41,8 +41,8 @@ use super::diagnostic_sink::DiagnosticSink;
 use super::syntax::{ItemKind, ManifestSyntax};
 use super::tree::{ManifestNode, ManifestTree};
 
-/// Converts the top-level nodes of `tree`, parsed from `text`, to the items of the manifest; reports errors to
-/// `faults`.
+/// Converts the top-level nodes of `tree`, parsed from `text`, to the items of the manifest with the path `file`;
+/// reports errors to `faults`.
 pub(super) fn manifest(
     file: &Arc<str>,
     text: &str,
@@ -134,8 +134,9 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// Item that `read` returns for `node`. If `read` reports an error, the result is `None`, and the pair (`kind`,
-    /// name) is added to `broken`. The name is the first argument of `node`, or the first key in `const LANES = 4`.
+    /// Item that `read` returns for `node`. If `read` reports an error, or `node` or a descendant is broken, the result
+    /// is `None`, and the pair (`kind`, name) is added to `broken`. The name is the first argument of `node`, or the
+    /// first key in `const LANES = 4`.
     fn read_item<T>(
         &mut self,
         kind: ItemKind,

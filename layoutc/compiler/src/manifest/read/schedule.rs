@@ -30,7 +30,8 @@ impl ManifestReader<'_, '_> {
         Some(ScheduleItem { kind, span: node.span.clone() })
     }
 
-    /// Reads a complete schedule. `None` after a reported error in its properties.
+    /// Reads a complete schedule, `schedule machine=avx512 { loops i k }`. `None` after a reported error in the
+    /// arguments or properties of `node`, or if it has no block. Directives with errors are reported and left out.
     pub(super) fn complete_schedule(&mut self, node: &ManifestNode) -> Option<CompleteSchedule> {
         let usage = "schedule machine=avx512 { loops LOOP LOOP }";
         let (props, block) = (Some(NodeScope::SCHEDULE.props), BlockRule::Always);

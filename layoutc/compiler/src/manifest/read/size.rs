@@ -66,8 +66,8 @@ impl ManifestReader<'_, '_> {
     }
 }
 
-/// Exact decimal value of an entry that is a number. `None` for any other entry, for a negative float, and for a float
-/// with more than 18 digits.
+/// Exact decimal value of an entry that is a number. `None` for any other entry, and for a float that is negative,
+/// infinite, NaN or has more than 18 digits.
 pub(super) fn number(entry: &Entry) -> Option<Decimal> {
     match &entry.value {
         ManifestValue::Integer(value) => Some(Decimal { digits: *value, places: 0 }),
@@ -77,8 +77,8 @@ pub(super) fn number(entry: &Entry) -> Option<Decimal> {
     }
 }
 
-/// Number of bytes of a text with a unit: 67108864 for `64 MiB`. `None` if the text is malformed or does not give a
-/// whole number of bytes.
+/// Number of bytes of a text with a unit: 67108864 for `64 MiB`. `None` if the text is malformed or has no unit, or if
+/// the number is not whole or does not fit 128 bits.
 pub fn bytes(text: &str) -> Option<i128> {
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = text.get(number.len()..)?;

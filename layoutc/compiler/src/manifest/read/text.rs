@@ -59,8 +59,8 @@ fn several_names(entry: &Entry) -> Option<String> {
 /// Characters after which an expression needs another operand: operators and `(`.
 const OPERATORS: [char; 8] = ['+', '-', '*', '/', '%', '&', '^', '('];
 
-/// True if a word is an incomplete expression: an operator in it has no operand before or after it, or a parenthesis
-/// has no partner. Examples are `*`, `8*` and `-1)`.
+/// True if a word is an incomplete expression: it ends with an operator or `(`, begins with `)` or an operator that
+/// needs an operand before it, or has unequal numbers of `(` and `)`. Examples are `*`, `8*` and `-1)`.
 fn is_cut_off(word: &str) -> bool {
     let opened = word.matches('(').count();
     word.ends_with(OPERATORS)
@@ -222,8 +222,9 @@ impl ManifestReader<'_, '_> {
     }
 
     /// Reads an integer, or a string with an expression of consts, symbols and parameters, which is not parsed. `None`
-    /// after a reported error; `code` is the code of the report for an entry that is neither. `what` is the noun phrase
-    /// for the entry in messages.
+    /// after a reported error. The report has the code `code` for a value of another kind, an empty string, or numbers
+    /// in quotes such as `"8x8"`; invalid names, escapes and missing quotes have codes of their own. `what` is the noun
+    /// phrase for the entry in messages.
     pub(super) fn bound(&mut self, entry: &Entry, what: &str, code: Code) -> Option<IntegerExpr> {
         match &entry.value {
             ManifestValue::Integer(value) => Some(IntegerExpr::Integer(IntegerLiteral {

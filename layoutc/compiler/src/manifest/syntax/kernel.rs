@@ -139,7 +139,7 @@ pub enum ScheduleKind {
     /// `partial-sums k_inner`: each iteration of the loop has an accumulator of its own (rfactor), and the accumulators
     /// are combined at the end of the reduction.
     PartialSums(Identifier),
-    /// `split-k k_outer`: the outermost loop is over chunks of the reduction.
+    /// `split-k k_outer`: the named loop, the outermost one, is over chunks of a reduction (split-K).
     SplitK(Identifier),
     /// `tile h w by="4 8"`: splits several loops; `by` has the extent of each inner loop, in the order of `axes`.
     Tile { axes: Vec<Identifier>, by: Vec<IntegerExpr> },

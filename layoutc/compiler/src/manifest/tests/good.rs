@@ -1,4 +1,4 @@
-//! Typed syntax of valid manifests.
+//! Tests of the typed syntax of valid manifests.
 
 use super::sweep::FULL;
 use super::{good, read};
@@ -7,7 +7,7 @@ use crate::manifest::syntax::{
     ScheduleKind, SeparatorItem, StepKind, TileEntry,
 };
 
-/// The source text at the span of an integer expression.
+/// Part of the manifest `text` at the span of the integer expression `bound`.
 fn bound<'t>(text: &'t str, bound: &IntegerExpr) -> &'t str {
     &text[bound.span()]
 }

@@ -1,4 +1,4 @@
-//! Characters that a manifest must not have.
+//! Test of the diagnostics for characters that KDL does not allow, such as U+202E.
 
 use super::read;
 

@@ -19,7 +19,7 @@ fn read(text: &str) -> (ManifestSyntax, Vec<Diagnostic>) {
     parse(&Arc::from("layouts/a.kdl"), text)
 }
 
-/// The syntax of a text without errors.
+/// Syntax of the manifest `text`; asserts that it has no errors.
 fn good(text: &str) -> ManifestSyntax {
     let (manifest, faults) = read(text);
     assert_eq!(faults, [], "{text}");

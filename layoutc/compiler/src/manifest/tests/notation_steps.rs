@@ -1,4 +1,4 @@
-//! Layouts and tensors in foreign notations.
+//! Tests of reading layouts and tensors in the notations of other tools.
 
 use layoutc_algebra::notation::Notation;
 

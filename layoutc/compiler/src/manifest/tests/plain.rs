@@ -1,4 +1,4 @@
-//! The fast path gives the same result as the parser.
+//! Tests that the fast path gives the same result as the KDL parser.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use crate::manifest::diagnostic_sink::DiagnosticSink;
 use crate::manifest::lex::{KdlToken, KdlTokenKind, lex};
 use crate::manifest::{fast_path, kdl};
 
-/// Returns true if the fast path reads a node; asserts that the parser then agrees.
+/// Returns true if the fast path reads the node with the tokens `head` of `text`; asserts that the KDL parser then
+/// gives the same entries.
 fn is_plain(text: &str, head: &[KdlToken]) -> bool {
     let Some(entries) = fast_path::read(text, head) else { return false };
     assert_eq!(kdl::read(text, head), Ok(Some(entries)), "{text:?}");

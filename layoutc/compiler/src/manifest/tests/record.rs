@@ -1,4 +1,4 @@
-//! Records.
+//! Tests of reading record types.
 
 use super::good;
 

@@ -1,16 +1,17 @@
-//! No input makes the parser panic, hang, overflow the stack or report a span outside the file.
+//! Tests that no input makes the parser panic, hang, overflow the stack or report a span outside the file.
 
 use std::fmt::Write as _;
 
 use super::read;
 
-/// A manifest with every node and step.
+/// Manifest with every item, node and layout step.
 pub(super) const FULL: &str = include_str!("full.kdl");
 
-/// A typical manifest.
+/// Short manifest: a comment, a tensor with a layout, and a conversion.
 const SMALL: &str = "// weights\ntensor w dtype=bf16 {\n    shape { i 1000; o 500 }\n    layout {\n        order o i\n        map \"(o, i) -> (o, i // 8, i % 8)\"\n        fill 0\n    }\n}\nconvert w to=v\n";
 
-/// Asserts that all spans of the diagnostics are in the text, on character boundaries.
+/// Asserts that the spans of all diagnostics of the manifest `text` are in it, on character boundaries, and that the
+/// spans of the names and element types of its tensors contain these.
 fn assert_sound(text: &str) {
     let (manifest, faults) = read(text);
     for label in faults.iter().flat_map(|fault| &fault.labels) {
@@ -26,7 +27,8 @@ fn assert_sound(text: &str) {
     }
 }
 
-/// Checks truncations, deletions, duplications and `per_place` substitutions at every offset.
+/// Calls [`assert_sound`] on variants of `text`. At every byte offset these are a truncation, a deletion, a
+/// duplication, `per_place` replacements by a special character, and one by a Cyrillic letter.
 fn sweep(text: &str, per_place: usize) {
     let bytes = text.as_bytes();
     let check = |bytes: Vec<u8>| {

@@ -1,4 +1,4 @@
-//! Views.
+//! Tests of reading views.
 
 use super::good;
 

@@ -28,7 +28,8 @@ pub struct LoopSchedule {
 }
 
 impl LoopSchedule {
-    /// True if the planner chooses the loops of each statement; they may be inside a loop that several statements share.
+    /// True if the schedule has nothing but `compute_at`. The planner then chooses the loops of each statement, inside
+    /// the loop of `compute_at` if the statement has one.
     pub(crate) fn has_default_loops(&self) -> bool {
         let Self { loops, steps, unroll, vectorize, parallel, compute_at: _ } = self;
         loops.is_empty()
@@ -39,13 +40,13 @@ impl LoopSchedule {
     }
 }
 
-/// Intermediate that is computed in each iteration of the loop that computes its readers (compute-at): `local T dtype=f32
-/// at=i`. Its buffer holds the elements of one iteration.
+/// Intermediate that is computed in each iteration of the loop that computes the statements that read it (compute-at):
+/// `local T dtype=f32 at=i`. Its buffer holds the elements of one iteration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComputeAt {
     /// Name of the intermediate.
     pub local: String,
-    /// Axis of the intermediate whose index is the iteration of the loop.
+    /// Position, among the axes of the intermediate, of the axis whose index is the iteration of the loop.
     pub axis: usize,
     /// Name of the loop, the outermost one of the statements that write or read the intermediate.
     pub at: Spanned<String>,
@@ -79,7 +80,8 @@ pub struct StatementSchedule {
 }
 
 impl StatementSchedule {
-    /// Schedule without loops and directives.
+    /// Schedule for the instruction set `isa` (`None`: all) without loops and directives. `place` is the span of its
+    /// `schedule` node.
     pub fn new(isa: Option<VectorIsa>, place: FileSpan) -> Self {
         Self {
             isa,

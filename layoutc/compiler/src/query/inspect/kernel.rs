@@ -37,7 +37,7 @@ pub struct LoopsReport {
 }
 
 impl KernelReport {
-    /// Loops of the statement at this position, outermost first; `None` for a relayout.
+    /// Loops of the statement at the position `statement`, from 0, outermost first; `None` for a relayout.
     fn loops(&self, statement: usize) -> Option<&Vec<LoopFacts>> {
         match self {
             Self::Loops(plan) => plan.loops.get(statement),
@@ -75,7 +75,8 @@ pub fn kernel_plan(
     Ok(KernelReport::Loops(LoopsReport { loops, schedule, code }))
 }
 
-/// Object of `inspect --format json` for a kernel instance in `file`. Loops and code are present only with a `plan`.
+/// Object of `inspect --format json` for a kernel instance in the manifest `file`. Loops, `schedule` lines and code are
+/// present only with a `plan` of loops; with a `plan` that is a relayout, its report is present.
 pub fn kernel_json(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -133,7 +134,8 @@ fn loop_json(found: &LoopFacts, compute: &KernelInstance) -> Value {
     })
 }
 
-/// Text report on a kernel instance, one property per line. Loops and code are present only with a `plan`.
+/// Text report on a kernel instance in the manifest `file`, one property per line. Loops, `schedule` lines and code are
+/// present only with a `plan` of loops; with a `plan` that is a relayout, its report is present.
 pub fn kernel_text(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -182,7 +184,8 @@ pub fn kernel_text(
     format!("{} ({of}, {file})\n{}", compute.name, lines_text(&lines))
 }
 
-/// Text of a loop with its extent and properties: `k 64 (reduced)`, `i 32 (parallel)`.
+/// Text of a loop with its extent and its properties, which are `reduced`, `register tile` and `parallel`:
+/// `k 64 (reduced)`, `i 32 (register tile, parallel)`.
 fn loop_text(found: &LoopFacts, compute: &KernelInstance) -> String {
     let mut facts = Vec::new();
     if found.is_reduced {

@@ -22,8 +22,10 @@ use crate::model::layout_names::{self, variable};
 use crate::model::{Tensor, View};
 use crate::query::notations;
 
-/// Object of `inspect --format json` for a tensor that `file` declares. Extents and counts are numbers, or strings if
-/// they depend on symbols. The property `pack_from` is present only if pack converts from another element type.
+/// Object of `inspect --format json` for a tensor that the manifest `file` declares. Extents and counts are numbers, or
+/// strings if they depend on symbols. Strides are in elements, `alignment` is in bytes. The properties `fields`,
+/// `domain`, `sharding`, `ring` and `pack_from` are present only if the tensor has a record type, a domain, a sharding,
+/// a ring buffer, or another element type from which pack converts.
 pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
     let layout = &tensor.layout;
     let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
@@ -92,8 +94,10 @@ fn notations_json(tensor: &Tensor) -> Value {
     Value::Object(texts.map(|(notation, text)| (notation.word().to_owned(), text.into())).collect())
 }
 
-/// Object of `inspect --format json` for a view. It has the properties of a tensor, and further the base (`of`) and
-/// `writable`. If the offset is affine in the index, it also has `origin` and `axis_strides`, in elements.
+/// Object of `inspect --format json` for a view that the manifest `file` declares. It has the properties of a tensor
+/// ([`tensor_json`]), and further the name of the base (`of`) and `writable`, which is false for a broadcast. It also
+/// has `origin`, the offset of the first element, and `axis_strides`, the strides along the logical axes, both in
+/// elements; they are null unless the offset is affine in the index.
 pub fn view_json(view: &View, file: &str) -> Value {
     let mut object = tensor_json(&view.tensor, file);
     let text = |expr: &Expr| layout_names::layout_expr(expr, &view.tensor.layout);
@@ -118,7 +122,8 @@ fn field_json(field: &Field) -> Value {
     })
 }
 
-/// Object with some of the properties of [`tensor_json`], for the summaries that list all tensors.
+/// Short form of [`tensor_json`] for summaries of all tensors: name, element type, extents without names of axes,
+/// physical shape, verdict, and numbers of elements and bytes.
 pub fn summary_json(tensor: &Tensor) -> Value {
     let layout = &tensor.layout;
     let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
@@ -268,8 +273,8 @@ fn memory_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// Pairs (notation, text) of the layout in the notations of other tools. A notation that cannot express the layout is
-/// left out.
+/// Lines of a text report with the layout in the notations of other tools, as pairs (label, line). A line consists of
+/// the keyword of a notation and the text. A notation that cannot express the layout is left out.
 fn notations_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     let texts = notations::texts(tensor).into_iter();
     let texts = texts.filter_map(|(notation, text)| Some(format!("{} {}", notation.word(), text?)));

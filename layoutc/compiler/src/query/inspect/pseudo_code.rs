@@ -38,8 +38,7 @@ fn write(lines: &mut Vec<String>, body: &[Stmt], depth: usize) {
     }
 }
 
-/// Line of pseudo-code for a statement that contains no other statements; `None` if the statement has no effect on
-/// data.
+/// Line of pseudo-code for a statement that contains no other statements; `None` for a statement that is not shown.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a function that moves a tensor has no others")]
 fn simple(stmt: &Stmt) -> Option<String> {
     Some(match stmt {
@@ -148,8 +147,8 @@ fn operand(value: &Operand) -> String {
     }
 }
 
-/// Text of the positions of a strided access: `logical[p0] (columns 256 bytes apart)`. `of` is the plural noun for a
-/// position, here `columns`.
+/// Text of a strided access: `logical[p0] (columns 256 bytes apart)`. `places` has the first position and the stride in
+/// bytes; `of` is the plural noun for a position, here `columns`.
 fn strided(places: &Strided, of: &str) -> String {
     let Strided { buffer, index, stride } = places;
     format!("{buffer}[{}] ({of} {} bytes apart)", text(index), text(stride))

@@ -79,7 +79,8 @@ pub fn view_plans(
     Ok(plans)
 }
 
-/// Reports on the conversions of which a tensor, or a view in the form of a tensor, is the source.
+/// Reports on the conversions of which a tensor, or a view in the form of a tensor, is the source. The error is the
+/// diagnostic that a build gives if planning fails.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the error path")]
 fn conversions(
     manifest: &Manifest,
@@ -103,7 +104,8 @@ fn conversions(
 }
 
 impl RelayoutReport {
-    /// JSON form of the report. Strides are in elements. The size of a block along a digit is in values of the digit.
+    /// JSON form of the report. Strides are in elements. The size of a block along a digit is a number of the digit's
+    /// values, `null` for a loop over the whole digit.
     pub fn json(&self) -> Value {
         let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.relayout.symbols);
         let plan = self.relayout.plan.as_ref();
@@ -126,7 +128,7 @@ impl RelayoutReport {
         format!("{}\n{}", self.relayout.function.name, super::lines_text(&self.lines()))
     }
 
-    /// Properties of the relayout with their labels: loops, inner kernels, stores, padding, pseudo-code.
+    /// Properties of the relayout as pairs (label, line): loops, code inside the loops, stores, padding, pseudo-code.
     pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
         let mut lines: Vec<(&'static str, String)> = Vec::new();
         match &self.relayout.plan {
@@ -207,7 +209,8 @@ fn level_text(part: &RelayoutPart, level: &RelayoutLoop) -> String {
     }
 }
 
-/// Description of the innermost kernel of one loop nest: single elements, a transpose tile, or runs.
+/// Description of the code inside the loops of one loop nest: single elements, a transpose tile, or copies of
+/// contiguous runs.
 fn inside_text(part: &RelayoutPart) -> String {
     let name = |k| digit_name(part, k);
     match part.schedule.inner {

@@ -85,7 +85,7 @@ pub struct ReshardReport {
     max_staging: Option<i64>,
 }
 
-/// Reports on all conversions between devices whose source is the given tensor.
+/// Reports on all conversions between devices whose source is `tensor`, in the order of the manifest.
 pub fn exchanges(manifest: &Manifest, tensor: &Tensor) -> Vec<ReshardReport> {
     let exchange = |reshard: &Reshard| {
         let [from, to] = tensors(manifest, reshard)?;
@@ -102,8 +102,8 @@ pub fn exchanges(manifest: &Manifest, tensor: &Tensor) -> Vec<ReshardReport> {
 }
 
 impl ReshardReport {
-    /// JSON form of the report, with amounts in bytes. `messages`, `sent_bytes` and `devices` are null if there are too
-    /// many devices to count.
+    /// JSON form of the report, with amounts in bytes. `ranks` is the number of devices. `messages`, `sent_bytes` and
+    /// `devices` are null if there are too many devices to examine in pairs.
     pub fn json(&self) -> Value {
         let Traffic { ranks, least_bytes, sent } = &self.traffic;
         let devices = sent.as_ref().map(|sent| {

@@ -77,11 +77,11 @@ pub struct WrittenSharding {
 pub struct ShardingFacts {
     /// Number of devices of the sharding; `None` if it fits any number of devices.
     pub devices: Option<i64>,
-    /// Number of shards along each axis of the tensor, in the order of the axes; `None` if the text does not determine
-    /// the numbers, as for a manual sharding.
+    /// Number of shards along each axis of the tensor, in the order of the axes. `None` if the text does not determine
+    /// the numbers (a manual or unknown sharding), or if it fits any rank and the shape is not given.
     pub parts: Option<Vec<i64>>,
     /// Equivalent sharding over the axes of a mesh whose devices are in row-major order: every device has the same
-    /// shard. `None` if there is no such mesh.
+    /// shard. `None` if there is no such mesh, or if it has no axes, as for a replicated tensor.
     pub mesh: Option<MeshSharding>,
     /// Properties of the shards for the shape given to [`read`]; `None` without a shape.
     pub shaped: Option<ShardFacts>,
@@ -90,18 +90,18 @@ pub struct ShardingFacts {
 /// Properties of the shards of a tensor with known shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardFacts {
-    /// Extents of the largest shard, in elements; `None` if [`ShardingFacts::parts`] is `None`.
+    /// Extents of the largest shard along each axis, in elements; `None` if [`ShardingFacts::parts`] is `None`.
     pub part: Option<Vec<i128>>,
     /// Shards of the tensor, each with the devices that hold it. `Err` holds a message if there are more than 4096
     /// devices, or if the shards cannot be computed.
     pub shards: Result<Vec<TensorShard>, String>,
 }
 
-/// Parses a sharding in XLA's notation: `{devices=[2,1]<=[2]}`. `shape` holds the extents of the tensor's axes, each at
-/// least 0; `None` if unknown.
+/// Parses a sharding in XLA's notation: `{devices=[2,1]<=[2]}`. `shape` holds the extents of the tensor's axes,
+/// outermost first, each at least 0; `None` if unknown.
 ///
 /// # Errors
-/// A diagnostic for an invalid text, or for a rank that differs from the shape's.
+/// A diagnostic for an invalid text; `notation::axes` if the rank of the sharding differs from that of the shape.
 pub fn read(text: &str, shape: Option<&[i64]>) -> Result<ParsedSharding, Box<Diagnostic>> {
     let placed = parse_one(text).map_err(in_text)?;
     if let (Some(rank), Some(shape)) = (placed.placement.rank(), shape)
@@ -117,11 +117,11 @@ pub fn read(text: &str, shape: Option<&[i64]>) -> Result<ParsedSharding, Box<Dia
     Ok(ParsedSharding { placed, shape, length: text.len() })
 }
 
-/// Prints a sharding in the notation `target`. The printed sharding is read back and proven to give every device the
-/// same shard.
+/// Prints a sharding in the notation `target`. The printed sharding is proven to give every device the same shard: text
+/// for XLA is read back, and a JAX expression is checked by the sharding over a mesh that it denotes.
 ///
 /// # Errors
-/// A diagnostic for a feature that the notation cannot express.
+/// A diagnostic `notation::inexpressible` for a feature that the notation cannot express.
 pub fn written(
     read: &ParsedSharding,
     target: ShardingFormat,
@@ -194,7 +194,8 @@ pub fn facts(read: &ParsedSharding) -> ShardingFacts {
     ShardingFacts { devices: placement.devices(), parts, mesh, shaped }
 }
 
-/// Number of shards along each axis of a tensor, in the order of the axes; `None` if unknown, as for a manual sharding.
+/// Number of shards along each axis of a tensor, in the order of the axes. `rank` is the rank of the tensor, if known.
+/// `None` for a manual or unknown sharding, and for one that fits any rank if `rank` is `None`.
 fn parts(placement: &DevicePlacement, rank: Option<usize>) -> Option<Vec<i64>> {
     let whole = || rank.map(|rank| vec![1; rank]);
     match placement {
@@ -214,7 +215,8 @@ fn parts(placement: &DevicePlacement, rank: Option<usize>) -> Option<Vec<i64>> {
     }
 }
 
-/// Notes on information that a text in the notation `target` lacks or adds: for example, generated names of mesh axes.
+/// Notes on information in which a text in the notation `target` differs from `placed`: information that it omits, such
+/// as `?` (an open axis), and information that it adds, such as generated names of mesh axes.
 fn notes(placed: &TensorSharding, target: ShardingFormat) -> Vec<String> {
     let mut notes = Vec::new();
     let names_axes = matches!(target, ShardingFormat::Xla(ShardingForm::V3) | ShardingFormat::Jax);
@@ -235,7 +237,8 @@ fn notes(placed: &TensorSharding, target: ShardingFormat) -> Vec<String> {
     notes
 }
 
-/// Diagnostic for a syntax error in the parsed text.
+/// Diagnostic for a fault of the parsed text, at its byte range in the text: a syntax error, a mismatch with the axes,
+/// an invalid value, or an unsupported feature.
 fn in_text(fault: NotationFault) -> Box<Diagnostic> {
     let place = FileSpan::new(&Arc::from(FILE), fault.span.clone());
     Box::new(Diagnostic::in_notation(fault, place))

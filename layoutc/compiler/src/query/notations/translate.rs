@@ -95,14 +95,15 @@ pub struct WrittenLayout {
     pub text: String,
     /// Named sizes of an einops pattern, as pairs of name and value: `("c16", 16)`; empty for other notations.
     pub sizes: Vec<(String, i128)>,
-    /// Notes on information that the text omits.
+    /// Notes on information of the layout that the text omits, such as slots after the last element.
     pub notes: Vec<String>,
 }
 
 /// Parses the layout that a text denotes, and proves it injective.
 ///
 /// # Errors
-/// [`TranslateError`] for an invalid text, a layout that is not injective, or a missing or invalid option.
+/// [`TranslateError::InvalidOption`] for a missing or invalid option. [`TranslateError::Faulty`] for an invalid text,
+/// for a layout that is not injective or whose proof fails, and for extents that are too large.
 pub fn read(request: TranslateRequest<'_>) -> Result<ParsedLayout, TranslateError> {
     let place = FileSpan::new(&Arc::from(FILE), 0..request.text.len());
     let stated =
@@ -132,10 +133,11 @@ pub fn read(request: TranslateRequest<'_>) -> Result<ParsedLayout, TranslateErro
     Ok(ParsedLayout { layout, dtype, notes, length: request.text.len() })
 }
 
-/// Prints a layout in another notation.
+/// Prints a layout in the notation `to`. The printed text is proven to denote the same map.
 ///
 /// # Errors
-/// [`TranslateError`] for a feature that the notation cannot express, or a missing option.
+/// [`TranslateError::Faulty`] for a feature that the notation cannot express. [`TranslateError::InvalidOption`] if the
+/// notation counts bytes and the element type is unknown.
 pub fn written(read: &ParsedLayout, to: Notation) -> Result<WrittenLayout, TranslateError> {
     let layout = &read.layout;
     let dtype = read.dtype.map(|dtype| dtype.to_string());
@@ -183,8 +185,11 @@ fn counts_bytes(
 }
 
 /// Pair (symbols, axes) of a parsed text. The axes are the logical axes of the request, or else those of the text
-/// (`stated`). The symbols stand for the extents that neither gives. An error if the rank or a required extent is
-/// missing.
+/// (`stated`). The symbols stand for the extents that neither gives.
+///
+/// # Errors
+/// [`TranslateError::InvalidOption`] if the rank or a required extent is missing, or if the names of the request are
+/// not as many as the axes or not distinct.
 fn axes(
     request: TranslateRequest<'_>,
     stated: &NotationAxes,

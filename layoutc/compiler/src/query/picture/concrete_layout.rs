@@ -61,8 +61,8 @@ impl<'a> ConcreteLayout<'a> {
         self.layout.storage_map().get(axis)?.evaluate(&|var| at(var, logical, &self.symbols)).ok()
     }
 
-    /// Location to which the layout maps a logical index, which may be outside the tensor. `None` if the location is
-    /// outside the extents of the storage axes or of the physical axes.
+    /// Location to which the layout maps the index `logical`, which may be outside the tensor. `None` if the location
+    /// is outside the extents of the storage axes or of the physical axes, or if a map cannot be evaluated.
     pub(super) fn spot(&self, logical: &[i128]) -> Option<ElementAddress> {
         let number = |expr: &Expr| expr.evaluate(&|var| at(var, logical, &self.symbols)).ok();
         let all = |exprs: &[Expr]| exprs.iter().map(number).collect::<Option<Vec<_>>>();
@@ -79,15 +79,15 @@ impl<'a> ConcreteLayout<'a> {
             && self.layout.contains(logical, &self.symbols).unwrap_or(false)
     }
 
-    /// Logical index of the element at a physical index. `None` for padding, and if the layout has no expression of its
-    /// inverse.
+    /// Logical index of the element at the physical index `physical`. `None` for padding, and if the layout has no
+    /// expression of its inverse or evaluation fails.
     pub(super) fn owner(&self, physical: &[i128]) -> Option<Vec<i128>> {
         self.layout.inverse()?;
         self.layout.element_at(physical, &self.symbols).ok()?
     }
 
-    /// True if `spot`, the location of an index `logical` outside the tensor, is padding to which only this index
-    /// belongs: it holds no element, and the inverse of the layout maps it back to `logical`.
+    /// True if `spot`, the location of the index `logical` outside the tensor, is padding of that index: the slot holds
+    /// no element, and the inverse of the layout maps it back to `logical`.
     pub(super) fn is_padding_of(&self, logical: &[i128], spot: &ElementAddress) -> bool {
         let Some(inverse) = self.layout.inverse() else { return false };
         let value = |var| match var {

@@ -78,7 +78,9 @@ impl SliceFrame {
     /// are not drawn, by name, by default 0. `logical` holds names and extents of all logical axes.
     ///
     /// # Errors
-    /// [`FrameError`] for an unknown or repeated axis, more than two drawn axes, or an index out of bounds.
+    /// [`FrameError::Axis`] for an unknown axis, [`FrameError::Many`] for more than two drawn axes,
+    /// [`FrameError::Twice`] and [`FrameError::DrawnAndFixed`] for a repeated axis, [`FrameError::Outside`] for an
+    /// index out of bounds.
     pub fn new(
         logical: &[(String, i128)],
         axes: &[String],
@@ -116,7 +118,8 @@ impl SliceFrame {
         Ok(Self { rows, columns, at: first })
     }
 
-    /// Logical index of the element in a row and a column of the slice, which may be outside the tensor.
+    /// Logical index of the cell with the index `row` along the row axis and `column` along the column axis of the
+    /// slice. It may be outside the tensor.
     pub(super) fn index(&self, row: i128, column: i128) -> Vec<i128> {
         let mut index = self.at.clone();
         for (axis, value) in [(self.rows, row), (self.columns, column)] {
@@ -127,7 +130,8 @@ impl SliceFrame {
         index
     }
 
-    /// Row and column of a logical index in the slice; `None` if the index is not in the slice.
+    /// Pair (row, column): the indices of `logical` along the row axis and the column axis of the slice, 0 for an axis
+    /// that the slice lacks. `None` if `logical` is not in the slice.
     pub(super) fn place(&self, logical: &[i128]) -> Option<(i128, i128)> {
         let drawn = |axis: Option<usize>| match axis {
             Some(axis) => logical.get(axis).copied(),

@@ -59,10 +59,11 @@ impl GridCell {
 /// Logical grid of a picture: the cells of a slice in rows and columns.
 #[derive(Debug, Clone)]
 pub struct LogicalGrid {
-    /// Logical index of each row along the frame's row axis, ascending; negative or at least the extent for padding.
+    /// Logical index of each drawn row along the row axis of the slice, ascending; negative or at least the extent for
+    /// padding. The single entry 0 if the slice has no row axis.
     pub rows: Vec<i128>,
-    /// Logical index of each column along the frame's column axis, ascending; negative or at least the extent for
-    /// padding.
+    /// Logical index of each drawn column along the column axis of the slice, ascending; negative or at least the
+    /// extent for padding. The single entry 0 if the slice has no column axis.
     pub columns: Vec<i128>,
     /// Cells of the grid: `cells[r][c]` is the cell in drawn row r and drawn column c.
     pub cells: Vec<Vec<GridCell>>,
@@ -135,8 +136,9 @@ fn extent(figures: &ConcreteLayout<'_>, axis: usize) -> i128 {
     figures.logical.get(axis).copied().unwrap_or(0)
 }
 
-/// Range of indices to draw along a logical axis: all indices of the axis, and those of the padding before and after
-/// it. If it has more than `room` indices, the padding on each side is cut to a quarter of `room`.
+/// Range of indices along the logical axis `axis` from which the drawn ones are sampled: all indices of the axis, and
+/// those of the padding before and after it. If these are more than `room`, the padding on each side is cut to
+/// `room / 4` indices.
 fn reach(
     figures: &ConcreteLayout<'_>,
     frame: &SliceFrame,
@@ -158,8 +160,8 @@ fn reach(
     -shown(before)..extent.saturating_add(shown(after))
 }
 
-/// Least `n` from 0 on for which `holds(n)` is false, found by bisection. If `holds` is false for one integer, it must
-/// be false for all greater ones.
+/// Least integer `n` from 0 on for which `holds(n)` is false, found by bisection, or about 2^64 if there is none below.
+/// If `holds` is false for one integer, it must be false for all greater ones.
 fn count(holds: &dyn Fn(i128) -> bool) -> i128 {
     if !holds(0) {
         return 0;
@@ -179,8 +181,8 @@ fn count(holds: &dyn Fn(i128) -> bool) -> i128 {
 }
 
 /// Kinds of the lines before the drawn `indices` of a logical axis, one for each index. It is [`GridLine::None`] for
-/// the first index, and for an index before which indices are omitted. `runs` are the storage axes whose index changes
-/// along the axis; `spot` returns the location in memory for an index.
+/// the first index, for an index before which indices are omitted, and next to an index without a location in memory.
+/// `runs` are the storage axes whose index changes along the axis; `spot` returns the location in memory for an index.
 fn rules(
     indices: &[i128],
     runs: &[StorageRun],

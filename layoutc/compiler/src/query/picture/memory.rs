@@ -10,11 +10,12 @@ use super::tiling::{GridLine, SliceTiling};
 use super::{PictureLimits, PictureSubject};
 use crate::query::locate::NamedLocateError;
 
-/// Maximum number of elements of a tensor whose elements are enumerated to find the one in each slot. It is needed only
-/// if the layout has no inverse. In a larger tensor, the content of slots outside of the drawn slice is unknown.
+/// Maximum number of elements of a tensor whose elements are enumerated to find the one in each slot. The enumeration
+/// is needed only if the layout has no inverse, or if several elements share a slot. In a larger tensor of this kind,
+/// the content of slots outside of the drawn slice is unknown.
 const FEW: i128 = 1 << 14;
 
-/// Maximum number of slots in a row of the flat buffer, unless a tile is wider.
+/// Maximum number of slots in a row of the flat buffer, unless a tile, or the least stride above 1, is wider.
 const WIDEST: i128 = 16;
 
 /// Content of a slot in the drawn memory.
@@ -29,7 +30,8 @@ pub enum MemorySlot {
     },
     /// Padding, which holds no element.
     Padding,
-    /// Unknown content, an element or padding: the layout has no inverse, and the tensor is too large to enumerate.
+    /// Unknown content, an element or padding: the layout has no inverse or several elements share a slot, and the
+    /// tensor is too large to enumerate.
     Unknown,
     /// Position beyond the end of the memory, in the last row of the flat buffer.
     End,
@@ -125,7 +127,7 @@ struct MemoryShape<'a> {
 }
 
 impl MemoryShape<'_> {
-    /// Physical index of the slot in a row and a column.
+    /// Physical index of the slot in the row `row` and the column `column` of the memory, which count from 0.
     fn physical(&self, row: i128, column: i128) -> Vec<i128> {
         if !self.is_matrix {
             return vec![row.saturating_mul(self.width).saturating_add(column)];
@@ -165,8 +167,9 @@ impl MemoryShape<'_> {
     }
 }
 
-/// Numbers of the rows of memory to draw, or of its columns, ascending. All `count` of them are drawn if they fit in
-/// `room`. Otherwise a sample of at most `room` of `hosts` is drawn, the ones that contain an element of the slice.
+/// Numbers of the rows of memory to draw, or of its columns, ascending, out of `count`. All are drawn if they fit in
+/// `room`. Otherwise a sample of at most `room` of `hosts` is drawn, the numbers of those that contain a cell of the
+/// logical grid.
 fn chosen(count: i128, hosts: BTreeSet<i128>, room: usize) -> Vec<i128> {
     match usize::try_from(count) {
         Ok(all) if all <= room => (0..count).collect(),
@@ -174,18 +177,20 @@ fn chosen(count: i128, hosts: BTreeSet<i128>, room: usize) -> Vec<i128> {
     }
 }
 
-/// Kind of the line between two rows, given the physical indices of their first slots. [`GridLine::Separator`] if the
-/// two differ along an axis other than the last two, [`GridLine::None`] otherwise.
+/// Kind of the line between two rows of memory. `above` and `below` are the physical indices of their first slots.
+/// [`GridLine::Separator`] if these differ along an axis other than the last two, [`GridLine::None`] otherwise.
 fn outer(above: &[i128], below: &[i128]) -> GridLine {
     let outer = |index: &[i128]| index.get(..index.len().saturating_sub(2)).map(<[i128]>::to_vec);
     if outer(above) == outer(below) { GridLine::None } else { GridLine::Separator }
 }
 
-/// Number of slots in a row of the flat buffer:
+/// Number of slots in a row of the flat buffer. `room` is the maximum number of drawn slots in a row, and the limit is
+/// the lesser of `room` and [`WIDEST`]:
 /// - the smallest stride of a storage axis that colors tiles, if it is from 4 to `room`
-/// - else the greatest stride that is at most [`WIDEST`] and `room`, or a multiple of it within these limits
+/// - else the greatest stride above 1 (or the size of the buffer) up to the limit, or a multiple of it up to the limit
+///   that divides the next greater stride
 /// - else, if no stride is that small, the least stride above 1
-/// - in a layout without strides above 1, the greatest multiple of 8 within these limits
+/// - in a layout without strides above 1, the greatest multiple of 8 up to the limit, or a limit below 8 itself
 fn width(figures: &ConcreteLayout<'_>, tiling: &SliceTiling, room: usize) -> i128 {
     let room = i128::try_from(room).unwrap_or(i128::MAX);
     let all = figures.physical.last().copied().unwrap_or(1).max(1);
@@ -230,8 +235,8 @@ struct SlotOwners<'a> {
     figures: &'a ConcreteLayout<'a>,
     frame: &'a SliceFrame,
     tiling: &'a SliceTiling,
-    /// Logical indices of elements, by offset in slots. It has the elements of the drawn grid; if the layout has no
-    /// inverse and the tensor is small, it has all elements.
+    /// Logical indices of elements, by offset in slots. It has the elements of the drawn grid. It has all elements of a
+    /// tensor of at most [`FEW`] elements if the layout has no inverse, or if several elements share a slot.
     known: BTreeMap<i128, Vec<i128>>,
     /// True if `known` contains every element, so that the remaining slots hold none.
     is_complete: bool,

@@ -43,7 +43,8 @@ pub use tiling::GridLine;
 use concrete_layout::ConcreteLayout;
 use tiling::SliceTiling;
 
-/// Maximum size of a picture, in cells. Larger layouts are sampled, with gaps between the drawn blocks.
+/// Maximum size of a picture, in cells. Of larger layouts a sample of rows and columns is drawn, with gaps in place of
+/// the omitted ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PictureLimits {
     /// Maximum number of rows of the logical grid.
@@ -57,7 +58,7 @@ pub struct PictureLimits {
 }
 
 impl PictureLimits {
-    /// Limits of a picture in a document.
+    /// Limits of a picture in a document, such as a chapter of a book.
     pub const FIGURE: Self = Self { rows: 16, columns: 12, memory_rows: 16, memory_columns: 16 };
     /// Limits of a picture on a web page, which can scroll.
     pub const PAGE: Self = Self { rows: 64, columns: 64, memory_rows: 256, memory_columns: 64 };
@@ -78,11 +79,12 @@ pub enum PictureSubject {
 }
 
 impl PictureSubject {
-    /// Pair of the tensor to draw and its kind. For a sharded tensor it is the tensor of all shards, otherwise `tensor`
-    /// itself. `view` is the view whose elements `tensor` has, or `None` if `tensor` is not that of a view.
+    /// Pair of the tensor to draw and the kind of picture. For a sharded tensor it is the tensor of all shards,
+    /// otherwise `tensor` itself. `view` is the view whose elements `tensor` has, or `None` if `tensor` is not that of
+    /// a view.
     ///
     /// # Errors
-    /// [`NamedLocateError::Value`] if an expression becomes too large.
+    /// [`NamedLocateError::Value`] if the shards have no common layout, as in [`side_by_side`].
     pub fn of<'t>(
         tensor: &'t Tensor,
         view: Option<&View>,
@@ -131,7 +133,8 @@ pub struct Picture {
 /// Names and extents of a tensor's logical axes, outermost first. `symbols` holds the values of symbols by name.
 ///
 /// # Errors
-/// [`NamedLocateError`] for symbols without a valid value and for overflows.
+/// [`NamedLocateError::Symbol`] if a symbol has no value, [`NamedLocateError::Facts`] if its value violates the
+/// constraints of the manifest, [`NamedLocateError::Value`] for an overflow.
 pub fn extents(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
@@ -146,10 +149,11 @@ fn named(axes: &[Axis], extents: &[i128]) -> Vec<(String, i128)> {
 }
 
 /// Computes the picture of the slice `frame` of `tensor` within the limits `room`. `symbols` holds the values of
-/// symbols by name.
+/// symbols by name, and `subject` is the kind of object that `tensor` stands for.
 ///
 /// # Errors
-/// [`NamedLocateError`] for symbols without a valid value and for overflows.
+/// [`NamedLocateError::Symbol`] if a symbol has no value, [`NamedLocateError::Facts`] if its value violates the
+/// constraints of the manifest, [`NamedLocateError::Value`] for an overflow.
 pub fn picture(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,

@@ -17,11 +17,11 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Renders a picture as an HTML page. `steps` are the recorded layout steps of the tensor; empty for a view, whose map
-/// is then shown as one step.
+/// Text of a self-contained HTML page with the picture of `tensor`. `steps` are the recorded layout steps of the
+/// tensor; empty for a view, whose map is then shown as one step.
 ///
 /// # Errors
-/// [`NamedLocateError`] as of [`trace::trace`].
+/// [`NamedLocateError`] if an element of the picture cannot be traced ([`trace::trace`]).
 pub fn page(
     picture: &Picture,
     tensor: &Tensor,

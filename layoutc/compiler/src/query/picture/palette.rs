@@ -29,7 +29,7 @@ pub(super) const PALETTE: [TileColor; COLORS] = [
     TileColor { light: 0xe0_b0_d0, dark: 0x80_45_68, indexed: 182, letter: 'F' },
 ];
 
-/// Color of the palette at a position, modulo the number of colors.
+/// Color of the palette at `position` modulo the number of colors.
 pub(super) fn color(position: usize) -> TileColor {
     let [first, ..] = PALETTE;
     PALETTE.get(position % COLORS).copied().unwrap_or(first)
@@ -50,7 +50,7 @@ pub enum ColorDepth {
 mod tests {
     use super::*;
 
-    /// Linear color channels (red, green, blue) of an sRGB color, from 0 to 1.
+    /// Linear color channels (red, green, blue), from 0 to 1, of the sRGB color `0xrrggbb`.
     fn linear(color: u32) -> [f64; 3] {
         [16, 8, 0].map(|shift| {
             let value = f64::from((color >> shift) & 0xff) / 255.0;
@@ -76,8 +76,8 @@ mod tests {
         }
     }
 
-    /// Matrices that simulate vision without one type of cone, with their names. Source: Machado, Oliveira,
-    /// Fernandes, 2009, severity 1.
+    /// Pairs (name, matrix) of a kind of vision and the matrix on linear RGB that simulates it: all cones, or without
+    /// one type of cone. Source: Machado, Oliveira, Fernandes, 2009, severity 1.
     const SEEN: [(&str, [[f64; 3]; 3]); 4] = [
         ("all", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
         (
@@ -106,7 +106,8 @@ mod tests {
         ),
     ];
 
-    /// Coordinates of a color in CIE L*a*b*, as seen through the matrix.
+    /// Coordinates in CIE L*a*b* of the color that `color` (`0xrrggbb`) becomes under `matrix`, a simulation from
+    /// [`SEEN`].
     fn lab(color: u32, matrix: &[[f64; 3]; 3]) -> [f64; 3] {
         let given = linear(color);
         let seen = matrix

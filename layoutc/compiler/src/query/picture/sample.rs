@@ -3,9 +3,14 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Ascending sample of at most `room` indices of `range`; at least 2 may be drawn. If two blocks of `block` indices
-/// fit, it has whole blocks from the start and from the end: `0..64` by 4 with 12 gives 0 to 7 and 60 to 63. Otherwise
-/// it has indices from the start, around the end of the first block, and from the end.
+/// Ascending sample of at most `room` indices of `range`, both ends included; a `room` below 2 counts as 2. It has all
+/// indices if they fit. Otherwise:
+/// - If two blocks of `block` indices fit, it has whole blocks from the start and from the end: `0..64` by 4 with
+///   `room` 12 gives 0 to 7 and 60 to 63.
+/// - If they do not fit and `room` is at least 8, it has indices from the start, around the end of the first block, and
+///   from the end.
+/// - Else, and without a `block` from 2 to less than the length of `range`, it has two thirds of the indices from the
+///   start and one third from the end.
 pub(super) fn sample(range: Range<i128>, block: Option<i128>, room: usize) -> Vec<i128> {
     let room = i128::try_from(room).unwrap_or(i128::MAX).max(2);
     let Range { start, end } = range;
@@ -37,7 +42,8 @@ pub(super) fn sample(range: Range<i128>, block: Option<i128>, room: usize) -> Ve
     all.into_iter().collect()
 }
 
-/// Ascending sample of at most `room` of the numbers `wanted`: two thirds from the start, one third from the end.
+/// Ascending sample of at most `room` of the numbers `wanted`: all if they fit, else two thirds of `room` from the
+/// start and one third from the end.
 pub(super) fn thin(wanted: BTreeSet<i128>, room: usize) -> Vec<i128> {
     let count = wanted.len();
     let tail = room / 3;

@@ -53,7 +53,7 @@ pub(super) fn inline(class: &str, dark: &str) -> String {
     size + &part(&light, "") + &part(&[DARK, &shade].concat(), dark)
 }
 
-/// CSS rules of a style sheet, with each selector replaced by the result of `change`.
+/// CSS rules of the style sheet `css`, one text each, in which each selector is replaced by the result of `change`.
 fn rules(css: &str, change: &dyn Fn(&str) -> String) -> Vec<String> {
     let rules = css.split('}').filter_map(|rule| rule.trim().split_once('{'));
     rules

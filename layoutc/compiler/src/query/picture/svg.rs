@@ -21,7 +21,7 @@ const SMALL: usize = 6;
 /// Width of a character of a caption or of the legend, in pixels.
 const PROSE: usize = 8;
 
-/// SVG file with a picture. Columns are as wide as their widest text.
+/// Text of an SVG file with a picture. All columns of a table are as wide as its widest text.
 pub fn svg(picture: &Picture) -> String {
     let SvgDrawing { width, height, body } = drawing(picture);
     let head = format!(

@@ -19,7 +19,8 @@ const GAP: &str = " … ";
 /// `depth`. `symbols` holds the values of symbols by name.
 ///
 /// # Errors
-/// [`NamedLocateError`] for symbols without a valid value and for overflows.
+/// [`NamedLocateError::Symbol`] if a symbol has no value, [`NamedLocateError::Facts`] if its value violates the
+/// constraints of the manifest, [`NamedLocateError::Value`] for an overflow.
 pub fn room(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,

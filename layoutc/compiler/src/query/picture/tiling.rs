@@ -20,18 +20,21 @@ pub(super) struct StorageRun {
     pub(super) length: i128,
 }
 
-/// Kind of the line between two neighboring cells, from the lightest to the heaviest.
+/// Kind of the line between two neighboring cells or slots of a picture, from the lightest to the heaviest. In the
+/// logical grid it depends on the storage axes with runs: those whose index stays the same for several neighboring
+/// indices of the logical axis that the picture draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GridLine {
     /// No line.
     None,
-    /// Line inside a tile: the index along some storage axis changes, but not along the storage axis with the longest
-    /// run.
+    /// Line inside a tile: the index along some storage axis with runs changes, but not along the one with the longest
+    /// runs. In the flat buffer, a line at each multiple of a stride.
     Part,
-    /// Line at which a storage index changes, and with it the index along a physical axis other than the last one.
+    /// Line between tiles: the index along the storage axis with the longest runs changes.
     Tile,
-    /// Line at the end of a tile, or inside one, at which also the index along a physical axis other than the last one
-    /// changes.
+    /// Line at which the index along some storage axis with runs changes, and with it the index along a physical axis
+    /// other than the last one. In a memory with several physical axes, a line between rows whose indices differ along
+    /// an axis other than the last two.
     Separator,
 }
 
@@ -66,7 +69,8 @@ impl SliceTiling {
     }
 
     /// Position in the palette of the color of an element. `storage` is the index of the element along each storage
-    /// axis. Adjacent tiles have different colors.
+    /// axis. The color depends on the last four of `colors`. Two tiles whose indices differ by 1 along one of these
+    /// axes have different colors.
     pub(super) fn color(&self, storage: &[i128]) -> usize {
         let count = i128::try_from(COLORS).unwrap_or(1);
         let mut sum = 0;
@@ -83,15 +87,15 @@ impl SliceTiling {
         self.colors.iter().filter_map(name).collect()
     }
 
-    /// Length of a tile along a logical axis, in indices: the longest of its runs. `None` if that is 1: the axis has no
-    /// tiles.
+    /// Length of a tile along a logical axis, in indices: the greatest length of `runs`, the runs along the axis.
+    /// `None` if that is 1: the axis has no tiles.
     pub(super) fn block(runs: &[StorageRun]) -> Option<i128> {
         let longest = runs.iter().map(|run| run.length).max().unwrap_or(1);
         (longest > 1).then_some(longest)
     }
 
-    /// Kind of the line between two neighbors along a logical axis with the runs `runs`. `storage` has the indices of
-    /// both along the storage axes, `physical` those along the physical axes.
+    /// Kind of the line between two neighboring cells along a logical axis with the runs `runs`. `storage` has the
+    /// indices of both cells along the storage axes, `physical` those along the physical axes.
     pub(super) fn rule(
         runs: &[StorageRun],
         storage: [&[i128]; 2],
@@ -130,8 +134,9 @@ fn runs(figures: &ConcreteLayout<'_>, frame: &SliceFrame, axis: Option<usize>) -
     along.filter_map(run).collect()
 }
 
-/// Length of the first run of equal indices of a storage axis along a logical axis with `extent` indices; `None` if the
-/// storage index never changes.
+/// Length of the first run of equal indices along the storage axis at position `storage`, as the index along the
+/// logical axis `axis` increases from 0 to `extent`; other logical indices are those of `frame`. `None` if the storage
+/// index does not change.
 fn run_length(
     figures: &ConcreteLayout<'_>,
     frame: &SliceFrame,

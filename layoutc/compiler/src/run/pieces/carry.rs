@@ -11,8 +11,9 @@ pub(super) struct Along {
     pub(super) to: i64,
 }
 
-/// Copies a box of elements of `element` bytes. The first one is at offset `from` of the source and offset `to` of the
-/// destination, in bytes. `None` if an access is outside a buffer.
+/// Copies a box of elements of `element` bytes each. `digits` are the loops over the box, in any order. The first
+/// element is at offset `from` of the source and offset `to` of the destination, in bytes. `None` if an access is
+/// outside a buffer.
 pub(super) fn carry(
     source: &[u8],
     target: &mut [u8],
@@ -85,7 +86,8 @@ enum Inner {
     Block { rows: Along, columns: Along },
 }
 
-/// Removes from `digits` the digits that one call covers. `bytes` is the length of a contiguous run.
+/// Part of a box that one call copies. Its digits are removed from `digits`. `bytes` is the length of a run that is
+/// contiguous in the source and in the destination.
 fn inner(digits: &mut Vec<Along>, bytes: i64) -> Inner {
     let written = digits.iter().position(|digit| digit.to == bytes);
     let read = digits.iter().position(|digit| digit.from == bytes);

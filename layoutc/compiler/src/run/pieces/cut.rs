@@ -1,8 +1,8 @@
 //! Choice of the partition into pieces: the digit values of each chain that a piece covers, and the cost model.
 //!
-//! Each piece is a box of the logical tensor: for each chain, an interval of `m` that is aligned to a digit. Longer
-//! runs on one side may mean shorter runs on the other, and a system call costs as much as `CPU.system_call_bytes`
-//! bytes.
+//! Each piece is a box of the logical tensor: for each chain, an interval of its number `m` (see [`Chain`]) that is
+//! aligned to a digit. Longer runs in one buffer may mean shorter runs in the other, and a system call costs as much as
+//! `CPU.system_call_bytes` bytes.
 
 use super::runs::{Level, Place, Whole, place};
 use super::terms::{Chain, Terms};
@@ -21,7 +21,7 @@ pub(super) struct Cut {
     pub(super) count: i64,
 }
 
-/// Block of a chain.
+/// Block of a chain: the digit values that one piece covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
     /// First value and exclusive end of each digit.
@@ -98,8 +98,8 @@ struct Price {
     cost: i128,
 }
 
-/// Cut of each chain whose pieces take at most `memory` bytes: the one with the smallest memory among those with nearly
-/// the least cost ([`MORE`]). The finest cut if none fits.
+/// Cuts, one per chain, whose pieces take at most `memory` bytes: those with the smallest memory among those with
+/// nearly the least cost ([`MORE`]). The finest cuts if none fit.
 pub(super) fn choose(terms: &Terms, unit: Unit, memory: i128) -> Vec<Cut> {
     let mut all: Vec<(Price, Vec<Cut>)> = Vec::new();
     let bits = |units: i64| i64::BITS - units.leading_zeros();
@@ -122,8 +122,8 @@ pub(super) fn choose(terms: &Terms, unit: Unit, memory: i128) -> Vec<Cut> {
     best.map_or_else(|| with_runs(terms, [1, 1]), |(_, cuts)| cuts)
 }
 
-/// Smallest cut of each chain whose runs have at least `dense` units in the dense buffer and `slots` units in the
-/// layout, if the tensor has that many.
+/// Smallest cuts, one per chain, for which runs have at least `dense` units in the dense buffer and `slots` units in
+/// the layout, if the tensor has that many.
 fn with_runs(terms: &Terms, [dense, slots]: [i64; 2]) -> Vec<Cut> {
     let mut wanted = vec![1_i64; terms.chains.len()];
     let mut want = |chain: usize, values: i64| {
@@ -185,8 +185,8 @@ fn units(place: &Place) -> i128 {
     i128::from(place.runs.length()) * count(place)
 }
 
-/// Placement of a box in the dense buffer, with the chains of its levels, fastest first. `spans` holds, for each chain,
-/// the number of its elements, and the first one and exclusive end in the box, in memory order.
+/// Placement of a box in the dense buffer, with the chain of each level, fastest first. `spans` holds for each chain
+/// the number of its elements, and the first one and exclusive end of those in the box, in memory order.
 pub(super) fn in_dense(
     terms: &Terms,
     spans: &[(i64, [i64; 2])],
@@ -206,7 +206,8 @@ pub(super) fn in_dense(
     (chains, place(&levels, Whole { first: 0, units: terms.dense, narrow }))
 }
 
-/// Placement of a box in the buffer of the layout, with the chain and the digit position of each level, fastest first.
+/// Placement of a box in the buffer of the layout, with the pair (chain, position of the digit in the chain) of each
+/// level, fastest first. `blocks` are the blocks of the box, one per chain.
 pub(super) fn in_slots(
     terms: &Terms,
     blocks: &[Block],

@@ -61,8 +61,9 @@ pub struct Span {
 }
 
 impl Indexed {
-    /// Partitions a tensor into windows of at least 64 elements. A window, the positions of its elements and one span
-    /// take at most about `memory` bytes; an element takes `dense_bits` bits on the dense side.
+    /// Partitions a tensor into windows of at least 64 elements of a dense buffer with the axes in `order`; an element
+    /// takes `dense_bits` bits on the dense side. A window, the positions of its elements and one span take about
+    /// `memory` bytes or less, unless the smallest windows and spans take more.
     pub(super) fn new(
         tensor: &Tensor,
         symbols: &BTreeMap<String, i128>,
@@ -111,7 +112,8 @@ impl Indexed {
         self.elements.div_ceil(self.window)
     }
 
-    /// Replaces the contents of `lives` with the positions of the elements of a window, sorted by slot.
+    /// Replaces the contents of `lives` with the positions of the elements of the window with the number `window`,
+    /// counted from 0. The positions are sorted by slot.
     pub fn places(&self, window: usize, lives: &mut Vec<Lives>) {
         lives.clear();
         let first = window * self.window;
@@ -143,8 +145,8 @@ impl Indexed {
         }
     }
 
-    /// Spans that cover the given positions, which are sorted by slot. Positions with at most `CPU.gap_bytes` bytes
-    /// between them share a span, up to [`Indexed::span_bytes`].
+    /// Spans that cover the positions `lives` of the elements of a window, which are sorted by slot. Positions with at
+    /// most `CPU.gap_bytes` bytes between them share a span, up to [`Indexed::span_bytes`].
     pub fn spans(&self, lives: &[Lives]) -> Vec<Span> {
         let bits = self.element_bits;
         let (several, bytes_of_several) = byte_group(u32::try_from(bits).unwrap_or(8));
@@ -173,7 +175,8 @@ impl Indexed {
         spans
     }
 
-    /// Copies the elements of a span from the window `dense` to the bytes of the span. `None` if a buffer is too short.
+    /// Copies the elements of a span from the window `dense` to the bytes of the span. `lives` are the positions of the
+    /// window's elements. `None` if a buffer is too short.
     pub fn pack(&self, span: &Span, lives: &[Lives], dense: &[u8], bytes: &mut [u8]) -> Option<()> {
         self.each(span, lives, |from, to| match self.width {
             Width::Bytes(width) => {
@@ -185,7 +188,8 @@ impl Indexed {
         })
     }
 
-    /// Copies the elements of a span from its bytes to the window `dense`. `None` if a buffer is too short.
+    /// Copies the elements of a span from its bytes to the window `dense`. `lives` are the positions of the window's
+    /// elements. `None` if a buffer is too short.
     pub fn unpack(
         &self,
         span: &Span,

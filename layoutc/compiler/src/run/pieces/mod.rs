@@ -1,8 +1,8 @@
 //! Relayout between files that do not fit in memory, in pieces. A piece reads and writes a part of each file.
 //!
-//! If both buffers are sums of the same digits, nested in memory, a piece is a box of the logical tensor and consists
-//! of runs in both buffers ([`Pieces`]). Any other layout is processed in windows of the dense buffer, with a computed
-//! position for each element ([`Indexed`]). This module does no I/O.
+//! If the offsets in both buffers are sums of the same digits, nested in memory, a piece is a box of the logical tensor
+//! and consists of contiguous runs in both buffers ([`Pieces`]). Any other layout is processed in windows of the dense
+//! buffer, with a computed position for each element ([`Indexed`]). This module does no I/O.
 
 mod boxes;
 mod carry;
@@ -58,13 +58,14 @@ pub struct DenseFile {
 /// Partition of a tensor for relayout in pieces.
 #[derive(Debug, Clone)]
 pub enum InPieces {
-    /// Boxes of the logical tensor, with runs in both buffers.
+    /// Boxes of the logical tensor, with contiguous runs in both buffers.
     Boxes(Box<Pieces>),
     /// Windows of the dense buffer.
     Indexed(Box<Indexed>),
 }
 
-/// Partition of a tensor into boxes.
+/// Partition of a tensor into boxes. Offsets and lengths in it are in units: groups of elements that are a whole number
+/// of bytes in both element types.
 #[derive(Debug, Clone)]
 pub struct Pieces {
     terms: Terms,
@@ -72,15 +73,19 @@ pub struct Pieces {
     unit: Unit,
     /// Number of elements of a unit: the smallest group that is a whole number of bytes in both element types.
     pub unit_elements: usize,
-    /// Positions of the chains, from the largest to the smallest stride in the destination.
+    /// Positions of the chains in `terms`, from the largest to the smallest stride in the destination.
     order: Vec<usize>,
 }
 
 impl InPieces {
-    /// Partitions a tensor into pieces. Double-buffered, they take about `memory` bytes or less.
+    /// Partitions a tensor into pieces for a relayout in `direction` between the layout and the dense file `file`.
+    /// `symbols` has the value of each symbol by name. The buffers of a piece, for boxes with double buffering, take at
+    /// most about `memory` bytes; the smallest possible pieces are used if they take more.
     ///
     /// # Errors
-    /// [`RunError::Plan`], [`RunError::Symbols`], [`RunError::TooLarge`], [`RunError::Domain`].
+    /// [`RunError::Domain`] if the layout has a `where` domain, [`RunError::Symbols`] if a symbol has no value or a
+    /// size cannot be computed for the values, [`RunError::TooLarge`] if a size exceeds the address space,
+    /// [`RunError::Plan`] or [`RunError::Unsupported`] if the function of the offset cannot be planned or evaluated.
     pub fn new(
         tensor: &Tensor,
         symbols: &BTreeMap<String, i128>,
@@ -161,7 +166,8 @@ impl Pieces {
         usize::try_from(self.unit.own).unwrap_or(1)
     }
 
-    /// Moves the elements of a piece. Each buffer holds the runs of the piece, concatenated.
+    /// Copies the elements of a piece from `source` to `target`. Each buffer holds the runs of the piece in that file,
+    /// concatenated; the source is the dense side for [`Direction::Pack`].
     ///
     /// # Errors
     /// [`RunError::Outside`] if a buffer is smaller than its runs.
@@ -186,8 +192,8 @@ pub fn is_as_in_memory(tensor: &Tensor, file: DenseFile) -> bool {
     tensor.pack_from.is_none() && tensor.dtype.element_bits() == file.element_bits
 }
 
-/// Byte pattern that fills the padding, repeated; `None` if all its bytes are 0, the layout has no padding, or padding
-/// is left unchanged.
+/// Bytes that are repeated to fill the padding. `None` if all of them are 0, the layout has no padding, or padding is
+/// left unchanged.
 ///
 /// # Errors
 /// [`RunError::Unsupported`] if the element type cannot represent the fill value.
@@ -211,10 +217,12 @@ pub fn padding(tensor: &Tensor) -> Result<Option<Vec<u8>>, RunError> {
 pub struct Recast(super::Dense);
 
 impl Recast {
-    /// Conversion for a relayout in `direction`; `None` if both element types are the same.
+    /// Conversion for a relayout in `direction`; `None` if both element types are the same. `symbols` has the value of
+    /// each symbol by name.
     ///
     /// # Errors
-    /// Errors of [`super::pack`].
+    /// [`RunError::Plan`], [`RunError::Symbols`] or [`RunError::TooLarge`] if the size of the dense buffer cannot be
+    /// computed.
     pub fn of(
         tensor: &Tensor,
         symbols: &BTreeMap<String, i128>,
@@ -227,10 +235,12 @@ impl Recast {
         Ok(dense_pass(tensor, symbols, side)?.map(Self))
     }
 
-    /// Converts `source` to `target`; both hold whole bytes of elements.
+    /// Converts the elements of `source` to those of `target`, in order. Each buffer starts with a whole byte. Elements
+    /// without a counterpart in the shorter buffer are skipped.
     ///
     /// # Errors
-    /// [`RunError::Outside`] if a packed buffer is too short, or both element types are packed.
+    /// [`RunError::Outside`] if a packed buffer is shorter than the other one requires, or if both element types are
+    /// packed.
     pub fn run(&self, source: &[u8], target: &mut [u8]) -> Result<(), RunError> {
         self.0.pass.run(source, target).ok_or(RunError::Outside)
     }

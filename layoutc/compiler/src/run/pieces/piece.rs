@@ -34,7 +34,7 @@ struct Part {
 }
 
 impl Piece {
-    /// Piece that consists of the given blocks, one per chain.
+    /// Piece that consists of the given blocks, one per chain of `terms`. `unit` has the sizes of a unit.
     pub(super) fn new(terms: &Terms, blocks: &[Block], unit: Unit) -> Self {
         let elements = terms.chains.iter().zip(blocks).map(|(chain, block)| {
             [block.m[0].clamp(chain.low, chain.high), block.m[1].clamp(chain.low, chain.high)]
@@ -76,7 +76,7 @@ impl Piece {
     }
 
     /// Copies every element from `dense` to its position in `slots`. Each buffer holds the concatenated runs of the
-    /// piece; `bytes` is the size of a unit.
+    /// piece; `bytes` is the size of a unit. `None` if a buffer is too short.
     pub(super) fn pack(&self, dense: &[u8], slots: &mut [u8], bytes: i64) -> Option<()> {
         self.boxes(bytes, &mut |digits, [dense_at, slot_at]| {
             carry(dense, slots, digits, [dense_at, slot_at], bytes)
@@ -141,7 +141,7 @@ impl Part {
     }
 }
 
-/// Number of elements of a chain, and the range of them that `low..high` of `m` covers, in the order of the dense
+/// Number of elements of a chain, and the range of those with `low <= m < high` among them, in the order of the dense
 /// buffer.
 fn span(chain: &Chain, [low, high]: [i64; 2]) -> (i64, [i64; 2]) {
     let own = if chain.dense < 0 {

@@ -1,7 +1,8 @@
 //! Part of a buffer that belongs to a piece: equally long runs in nested strided loops, and their positions when
 //! concatenated.
 
-/// Digit of the offsets in a buffer, with the values `first..end` that a piece covers, in memory order.
+/// Digit of the offsets in a buffer: its stride in units, the number `extent` of its values, and the values
+/// `first..end` that a piece covers, in memory order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Level {
     pub(super) stride: i64,
@@ -31,11 +32,12 @@ pub(super) struct Whole {
     /// Smallest offset that the digits address.
     pub(super) first: i64,
     pub(super) units: i64,
-    /// Largest gap that is always read and written along with the data around it.
+    /// Largest gap that is always read and written along with the data around it, in units.
     pub(super) narrow: i64,
 }
 
-/// Runs of a buffer, in units.
+/// Contiguous runs of equal length in a buffer, equally spaced in nested loops. Positions and lengths are in units:
+/// groups of elements that are a whole number of bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Runs {
     start: i64,
@@ -46,7 +48,7 @@ pub struct Runs {
     end: i64,
 }
 
-/// Run of bytes.
+/// Contiguous run of bytes in a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// Offset in the whole buffer, in bytes.
@@ -114,8 +116,8 @@ pub(super) struct Place {
     pub(super) steps: Vec<i64>,
     /// Padding before, after or between the values of the levels that is outside `runs` and that this piece fills.
     pub(super) gaps: Vec<Runs>,
-    /// Length of the gap after the level of the runs, if it is read along but these runs end before it; otherwise 0.
-    /// Runs of the piece at the end of that level include it.
+    /// Length of the gap behind the slowest level that is part of a run, in units, if the runs of a piece at the end of
+    /// this level include the gap and this piece does not reach the end; otherwise 0.
     pub(super) more: i64,
 }
 

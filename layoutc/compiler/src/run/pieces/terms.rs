@@ -49,8 +49,8 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    /// Terms of a tensor, in units of one element. `None` if the layout is not a sum of digits, or if these do not nest
-    /// in memory.
+    /// Terms of a tensor for the values `symbols` and a dense buffer with the axes in `order`, in units of one element.
+    /// `None` if the layout is not a sum of digits, if these do not nest in memory, or if a buffer is too large.
     pub(super) fn of(
         tensor: &Tensor,
         symbols: &BTreeMap<String, i128>,

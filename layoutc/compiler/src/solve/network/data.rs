@@ -92,8 +92,8 @@ impl PairCosts {
 /// variables. The cost of an assignment is the sum of the costs of its values and of the entries of the pairs' tables.
 /// Values are numbered from 0.
 ///
-/// Two variables with costs `[0, 5]` and `[3, 0]` and the row-major table `[9, 9, 0, 9]`: the values 1 and 0 cost 5 + 3
-/// + 0 = 8.
+/// For example, two variables with the costs `[0, 5]` and `[3, 0]` and the row-major table `[9, 9, 0, 9]`: the values 1
+/// and 0 cost `5 + 3 + 0`, which is 8.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CostNetwork {
     pub(super) constant: Cost,
@@ -122,7 +122,7 @@ impl CostNetwork {
     /// Adds a constant to the cost of every assignment; [`INFINITE`] forbids all assignments.
     ///
     /// # Errors
-    /// [`NetworkError::TooLarge`].
+    /// [`NetworkError::TooLarge`] if the finite costs could sum to more than [`LARGEST`].
     pub fn add_constant(&mut self, cost: Cost) -> Result<(), NetworkError> {
         self.largest = self.grown(&[cost])?;
         self.constant = self.constant.saturating_add(cost);
@@ -132,7 +132,8 @@ impl CostNetwork {
     /// Adds a variable with one value for each cost. [`INFINITE`] forbids a value.
     ///
     /// # Errors
-    /// [`NetworkError::Empty`] if `costs` is empty, [`NetworkError::TooLarge`].
+    /// [`NetworkError::Empty`] if `costs` is empty, [`NetworkError::TooLarge`] if the finite costs could sum to more
+    /// than [`LARGEST`].
     pub fn add_variable(&mut self, costs: Vec<Cost>) -> Result<Variable, NetworkError> {
         if costs.is_empty() {
             return Err(NetworkError::Empty);
@@ -145,7 +146,8 @@ impl CostNetwork {
     /// Adds `costs`, one per value, to the costs of a variable.
     ///
     /// # Errors
-    /// [`NetworkError::Unknown`], [`NetworkError::Entries`], [`NetworkError::TooLarge`].
+    /// [`NetworkError::Unknown`] if the network lacks the variable, [`NetworkError::Entries`] if the number of costs is
+    /// not that of the values, [`NetworkError::TooLarge`] if the finite costs could sum to more than [`LARGEST`].
     pub fn add_unary(&mut self, variable: Variable, costs: &[Cost]) -> Result<(), NetworkError> {
         let needed = self.values(variable)?;
         if costs.len() != needed {
@@ -162,7 +164,9 @@ impl CostNetwork {
     /// entry.
     ///
     /// # Errors
-    /// [`NetworkError::Unknown`], [`NetworkError::Same`], [`NetworkError::Entries`], [`NetworkError::TooLarge`].
+    /// [`NetworkError::Unknown`] if the network lacks a variable, [`NetworkError::Same`] if `a` is `b`,
+    /// [`NetworkError::Entries`] if the table has the wrong length, [`NetworkError::TooLarge`] if the finite costs
+    /// could sum to more than [`LARGEST`].
     pub fn add_pair(
         &mut self,
         a: Variable,

@@ -94,9 +94,10 @@ fn marginals(
     Some(least.into_iter().map(capped).collect())
 }
 
-/// Shifts `[group][value]` that make the min-marginals (`least`) of all groups equal, at each value their mean:
-/// `[6, 2]` and `[0, 4]` become `[3, 3]` and `[3, 3]`, which raises the bound from 2 + 0 to 3 + 3. The shift is 0 at a
-/// value that some group forbids. A remainder of the mean goes to the first group.
+/// Shifts `[group][value]` that make the min-marginals of all groups equal, at each value their mean.
+/// `least[group][value]` are the min-marginals, and `width` is the number of values. `[6, 2]` and `[0, 4]` become
+/// `[3, 3]` and `[3, 3]`, which raises the bound from 2 + 0 to 3 + 3. The shift is 0 at a value that some group
+/// forbids. A remainder of the mean goes to the first group.
 fn equalizing_shifts(least: &[Vec<Cost>], width: usize) -> Vec<Vec<i64>> {
     let mut shifts = vec![vec![0i64; width]; least.len()];
     let groups = u64::try_from(least.len()).unwrap_or(u64::MAX).max(1);

@@ -26,8 +26,8 @@ pub(super) struct EliminationPlan {
 }
 
 impl EliminationPlan {
-    /// Number of levels from level 0 to the last level whose bucket has more than one group. A prefix that assigns all
-    /// these levels has an exact cost: the least cost of its completions.
+    /// Number of levels from level 0 to the last level whose bucket has more than one group, inclusive; 0 if there is
+    /// none. A prefix that assigns all these levels has an exact cost: the least cost of its completions.
     pub(super) fn inexact_levels(&self) -> usize {
         self.levels.iter().rposition(|groups| groups.len() > 1).map_or(0, |level| level + 1)
     }
@@ -54,13 +54,13 @@ pub(super) fn plan(
 }
 
 /// Elimination plan with the least work. Tables share a group only if the table that it produces is not larger than the
-/// one that the largest of them alone would produce.
+/// one that the largest of them alone would produce. The arguments are as in [`plan`].
 pub(super) fn quick_plan(scopes: &[TableScope], sizes: &[usize], made: usize) -> EliminationPlan {
     grouped(scopes, sizes, made, 1)
 }
 
 /// Elimination plan in which each group produces at most `cap` entries. A group may produce more if its largest table
-/// alone would produce as many.
+/// alone would produce as many. `scopes`, `sizes` and `made` are as in [`plan`].
 fn grouped(scopes: &[TableScope], sizes: &[usize], mut made: usize, cap: u128) -> EliminationPlan {
     let mut buckets: Vec<Vec<TableScope>> = vec![Vec::new(); sizes.len()];
     for scope in scopes {
@@ -82,15 +82,17 @@ fn grouped(scopes: &[TableScope], sizes: &[usize], mut made: usize, cap: u128) -
     plan
 }
 
-/// Adds a table to the bucket of its innermost level, the last one in its list. A table without levels is ignored.
+/// Adds the table `scope` to the bucket of its innermost level, the last one in its list of levels. A table without
+/// levels is ignored.
 fn put(buckets: &mut [Vec<TableScope>], scope: TableScope) {
     if let Some(bucket) = scope.1.last().and_then(|&level| buckets.get_mut(level)) {
         bucket.push(scope);
     }
 }
 
-/// Partition of the bucket of `level` into groups. Tables are taken in order of decreasing number of levels, and each
-/// is added to the first group that then produces at most `cap` entries; if there is none, it begins a new group.
+/// Partition of the bucket of `level` into groups. Tables are taken in order of decreasing number of levels. Each is
+/// added to the first group whose result it does not enlarge, or that then produces at most `cap` entries; if there is
+/// none, it begins a new group.
 fn groups(
     mut bucket: Vec<TableScope>,
     level: usize,

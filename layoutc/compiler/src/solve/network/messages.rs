@@ -6,7 +6,7 @@
 
 use super::data::{Cost, INFINITE, LARGEST};
 
-/// Number of consecutive sweeps that raise the bound by less than 0.1% after which the message passing ends.
+/// Number of consecutive sweeps, each of which raises the bound by at most 0.1%, after which the message passing ends.
 const PATIENCE: usize = 6;
 
 /// Pair of variables with its costs over their remaining values, row-major, one row per value of `a`.

@@ -46,8 +46,8 @@ pub struct SolverLimits {
     /// component) produces. The tables of the network are not counted. The smallest possible elimination is executed
     /// even beyond the limit.
     pub table: usize,
-    /// Maximum number of prefixes that the search stores, about 40 bytes each. The search may exceed it by the number
-    /// of values of one variable.
+    /// Maximum number of prefixes (nodes of the search tree, about 40 bytes each) that the searches of all subproblems
+    /// store in total. A search may exceed it by the number of values of one variable.
     pub nodes: usize,
     /// Maximum number of passes of message passing over the pairs of a subproblem whose tables do not fit `table`.
     pub sweeps: usize,
@@ -96,8 +96,9 @@ pub fn solve(network: &CostNetwork, limits: &SolverLimits, stop: &dyn Fn() -> bo
     Solution { cost: network.cost(&values), values, bound, proof }
 }
 
-/// Solves the subproblem of the variables with the numbers `group`, and returns the proof of its bound. Writes the
-/// values of these variables to `values`, an assignment by variable number, if an assignment of finite cost is found.
+/// Solves the subproblem of the variables of `reduced` with the numbers `group`, and returns the proof of its bound.
+/// Writes the values of these variables to `values`, an assignment by variable number, if an assignment of finite cost
+/// is found. Ends early at `limits`, or if `stop` returns true.
 fn solve_part(
     reduced: ReducedNetwork<'_>,
     group: &[usize],
@@ -160,8 +161,9 @@ fn read(reduced: ReducedNetwork<'_>, variables: &[usize], values: &[usize]) -> V
     variables.iter().map(|variable| place(variable).unwrap_or(0)).collect()
 }
 
-/// Proof of the bound of a subproblem. `plan` is its elimination plan, `done` has the shifts of its groups, `messages`
-/// are the cost shifts before the elimination, and `found` is the result of the search.
+/// Proof of the bound of a subproblem. `variables` has the number of the variable at each level, `plan` is the
+/// elimination plan, `done` has the shifts of the groups, `messages` are the cost shifts before the elimination, and
+/// `found` is the result of the search.
 fn part_proof(
     variables: &[usize],
     plan: EliminationPlan,

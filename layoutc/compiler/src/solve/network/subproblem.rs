@@ -148,7 +148,8 @@ impl Subproblem {
         alone.chain(edges).chain(halves).collect()
     }
 
-    /// Tables of the subproblem by number, as in [`scopes`](Self::scopes).
+    /// Tables of the subproblem by number. The numbers, and the argument `variables`, are as in
+    /// [`scopes`](Self::scopes).
     pub(super) fn tables(&self, variables: usize) -> BTreeMap<usize, LevelTable> {
         let table = |levels, costs| LevelTable::new(levels, &self.sizes, costs);
         let alone = self.variables.iter().zip(&self.unaries).enumerate();

@@ -83,8 +83,8 @@ struct OdometerLevel {
 }
 
 /// Adds up tables that have the same innermost level. For every assignment of the `outer` levels, in row-major order,
-/// `show` is called with one row of sums: one sum for each value of the innermost level. `None` if `stop` returned
-/// true.
+/// `show` is called with one row of sums: one sum for each value of the innermost level. `sizes` has the number of
+/// values of every level of the subproblem. `None` if `stop` returned true.
 pub(super) fn sum_rows(
     tables: &[&LevelTable],
     outer: &[usize],

@@ -3,8 +3,9 @@
 use crate::Random;
 use crate::layouts::{Case, Op, Step, Tree};
 
-/// Copy of a layout with one random edit: a changed constant or operator, a dropped item, or a replaced axis. A layout
-/// without maps or strides is unchanged.
+/// Copy of the layout `case` with one random edit of a map or of the strides. It changes a number, an operator or an
+/// axis in an index, reduces a declared extent, drops an item, or changes a stride. A layout without maps and strides
+/// is unchanged; any other one may be unchanged by chance.
 pub fn damage(random: &mut Random, case: &Case) -> Case {
     let mut damaged = case.clone();
     let maps: Vec<usize> =

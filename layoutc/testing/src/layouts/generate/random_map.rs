@@ -4,8 +4,8 @@ use super::Kinds;
 use crate::Random;
 use crate::layouts::{Case, MapItem, Op, Step, Tree, bin};
 
-/// Random layout of one map of one to five axes, with at most 4,096 points and expressions of depth at most
-/// six, without intended faults.
+/// Random layout of a single map over one to five axes, without intended faults. It has at most 4,096 elements, and
+/// expressions with at most six nested operators.
 pub fn one_map(random: &mut Random) -> Case {
     loop {
         let kinds =
@@ -38,8 +38,9 @@ pub fn one_map(random: &mut Random) -> Case {
     }
 }
 
-/// Random items of a map that orders two of at least two axes along a Hilbert curve. The two axes may be tiled, shifted
-/// or reversed, and the position on the curve split into two digits.
+/// Random items of a map over `axes`, pairs of name and extent, of which there must be at least three. The map orders
+/// two of the axes along a Hilbert curve. These two may be tiled, shifted or reversed, and the position on the curve
+/// may be split into two digits.
 pub fn curve_of(random: &mut Random, axes: &[(String, i64)]) -> Vec<MapItem> {
     let first = random.below(2);
     let both = [first, first + 1 + random.below(axes.len() - first - 1)];
@@ -86,9 +87,9 @@ fn depth(tree: &Tree) -> usize {
     }
 }
 
-/// Random map over axes with these extents; item k is named `s{number}_k`, where `number` is the position of the step.
-/// Injective by construction except for rare faults: each axis can be recovered from the items, given the axes after
-/// it.
+/// Random map over axes with the extents `extents`; item k is named `s{number}_k`, where `number` is the position of
+/// the step. `kinds` permits operators. Injective by construction except for rare faults: each axis can be recovered
+/// from the items, given the axes after it.
 pub(super) fn map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Step {
     let mut values = Vec::new();
     for (k, extent) in extents.iter().enumerate() {
@@ -142,9 +143,9 @@ pub(super) fn map(random: &mut Random, extents: &[i64], number: usize, kinds: Ki
     Step::Map { items, separators: Vec::new(), all_parentheses: random.one_in(4) }
 }
 
-/// Random expression for the axis at position `k` of `extents`: the axis itself, or shifted, reversed, rotated or mixed
-/// with one of the axes after it, as far as `kinds` permits. `whole`: `extent`, that of the axis, is a constant, which
-/// most forms need.
+/// Random expression for the axis at position `k` of `extents`, whose extent is `extent`: the axis itself, or shifted,
+/// reversed, rotated or mixed with one of the axes after it, as far as `kinds` permits. `whole` is true if the extent
+/// is a constant, which most forms need.
 fn value(
     random: &mut Random,
     k: usize,
@@ -180,8 +181,8 @@ fn value(
     }
 }
 
-/// Appends a value to `items`, whole or as two or three digits such as `v // 4` and `v % 4`. Sometimes the divisor of
-/// one digit does not divide that of another, as in `v // 5`, `v % 5 // 3` and `v % 5 % 3`.
+/// Appends the expression `value` to `items`, whole or as two or three digits such as `v // 4` and `v % 4`. Sometimes
+/// the divisor of one digit does not divide that of another, as in `v // 5`, `v % 5 // 3` and `v % 5 % 3`.
 fn cut(random: &mut Random, value: Tree, items: &mut Vec<Tree>) {
     let k = *random.pick(&[2, 2, 3, 4, 4, 5, 6, 8]);
     let m = *random.pick(&[2, 3, 4]);
@@ -243,8 +244,8 @@ fn disguise(random: &mut Random, index: Tree) -> Tree {
     }
 }
 
-/// Random map of arbitrary expressions over axes with these extents; item k is named `s{number}_k`, where `number` is
-/// the position of the step. Injective only by chance.
+/// Random map of arbitrary expressions over axes with the extents `extents`, with the operators that `kinds` permits.
+/// Item k is named `s{number}_k`, where `number` is the position of the step. Injective only by chance.
 pub(super) fn wild_map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Step {
     let count = random.below(extents.len() + 1) + 1;
     let mut items = Vec::new();
@@ -255,7 +256,7 @@ pub(super) fn wild_map(random: &mut Random, extents: &[i64], number: usize, kind
     Step::Map { items, separators: Vec::new(), all_parentheses: random.one_in(4) }
 }
 
-/// Random expression over the axes at the positions `0..axes`, of depth at most `depth`, with the operators that
+/// Random expression over the axes at the positions `0..axes`, with at most `depth` nested operators, of those that
 /// `kinds` permits.
 pub fn tree(random: &mut Random, axes: usize, depth: usize, kinds: Kinds) -> Tree {
     if depth == 0 || random.one_in(8) {

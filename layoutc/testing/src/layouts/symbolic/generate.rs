@@ -1,4 +1,4 @@
-//! Random layouts with symbolic extents, valid by construction.
+//! Random layouts with symbolic extents, as users write them.
 
 use super::random_map::with_map;
 use super::symbol_expr::{divisor, extent, symbol};
@@ -6,8 +6,8 @@ use super::{Symbolic, SymbolicStep, current, int, legal};
 use crate::Random;
 use crate::layouts::{Facts, Op, Tree, bin};
 
-/// Random layout with symbols. It need not be injective, which [`crate::layouts::truth()`] decides for given values of
-/// the symbols.
+/// Random layout with one to three symbols and one to three axes, and at least one step. It need not be injective,
+/// which [`crate::layouts::truth()`] decides for given values of the symbols.
 pub fn any(random: &mut Random) -> Symbolic {
     loop {
         let count = random.below(3) + 1;
@@ -97,8 +97,8 @@ fn with_steps(random: &mut Random, case: &mut Symbolic) {
     }
 }
 
-/// Random strides of the axes, row-major in a random order of the axes. Some are enlarged by padding, rounded up, or
-/// replaced by a symbol.
+/// Random strides in elements of axes with the extents `extents`, in the order of the axes. They are row-major for the
+/// axes in order or in a random order; some are enlarged by padding, rounded up, or replaced by a symbol.
 fn strides(random: &mut Random, case: &Symbolic, extents: &[Tree]) -> Vec<Tree> {
     let mut order: Vec<usize> = (0..extents.len()).collect();
     if random.one_in(2) {

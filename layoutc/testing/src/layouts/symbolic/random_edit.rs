@@ -4,7 +4,9 @@ use super::{Symbolic, SymbolicStep, int};
 use crate::Random;
 use crate::layouts::{Op, Tree, bin, generate};
 
-/// Copy of a layout with one random edit of a map or of the strides; unchanged if the random step is of another kind.
+/// Copy of the layout `case`, in which one randomly chosen step is edited if it is a map or the strides; unchanged if
+/// it is another step. The edit changes a number, an operator or an axis in an index, drops an item, or changes a
+/// stride.
 pub fn damage(random: &mut Random, case: &Symbolic) -> Symbolic {
     let mut damaged = case.clone();
     let at = random.below(damaged.steps.len());

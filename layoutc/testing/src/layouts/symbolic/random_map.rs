@@ -5,7 +5,8 @@ use super::{Symbolic, SymbolicStep, int};
 use crate::Random;
 use crate::layouts::{Op, Tree, bin};
 
-/// Adds a random map to a layout, which flattens, tiles, reverses, rotates or swizzles the axes.
+/// Adds a random map to the layout `case`, which has no steps yet. The map flattens, tiles, reverses, rotates or
+/// swizzles the axes.
 pub(super) fn with_map(random: &mut Random, case: &mut Symbolic) {
     let extents: Vec<Tree> = case.axes.iter().map(|(_, extent)| extent.clone()).collect();
     let mut values: Vec<(Tree, Tree)> = Vec::new();
@@ -52,7 +53,8 @@ pub(super) fn with_map(random: &mut Random, case: &mut Symbolic) {
     case.steps.push(SymbolicStep::Map(items));
 }
 
-/// True if an extent is positive: a symbol of at least 1, a positive number, or a product of such.
+/// True if `extent` is positive for all values of the symbols of `case`: it is a symbol with a declared minimum of at
+/// least 1, a positive number, or a product of such extents. False for other forms.
 fn is_positive(case: &Symbolic, extent: &Tree) -> bool {
     match extent {
         Tree::Symbol(k) => case.symbols[*k].min > 0,
@@ -62,8 +64,8 @@ fn is_positive(case: &Symbolic, extent: &Tree) -> bool {
     }
 }
 
-/// Appends a value to `items`: whole, split into two or three digits such as `v // 4` and `v % 4`, or swizzled with
-/// `^`.
+/// Appends the expression `value` to `items`: whole, split into two or three digits such as `v // 4` and `v % 4`, or
+/// swizzled with `^`. Divisors are numbers or symbols of `case`.
 fn cut(random: &mut Random, case: &Symbolic, value: Tree, items: &mut Vec<Tree>) {
     let k = divisor(random, &case.symbols);
     let m = int(*random.pick(&[2, 3, 4]));

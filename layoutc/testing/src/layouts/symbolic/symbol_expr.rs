@@ -27,8 +27,8 @@ pub(super) fn extent(random: &mut Random, symbols: usize) -> Tree {
     }
 }
 
-/// Random positive divisor: a number, or sometimes a symbol that is at least 1, or a multiple of such a
-/// symbol.
+/// Random positive divisor: a number, or sometimes one of `symbols` whose least value is at least 1, or a multiple of
+/// it. `symbols` are the declared facts of the symbols of the layout, at least one.
 pub(super) fn divisor(random: &mut Random, symbols: &[Facts]) -> Tree {
     let k = random.below(symbols.len());
     let least =

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::model::compute::{Arithmetic, ComparePredicate, Reduction};
 
-/// Precedences of the operators: a greater number binds tighter.
+/// Precedence of `or`, the lowest. An operator with a greater precedence binds tighter.
 const OR: u8 = 1;
 const AND: u8 = 2;
 const NOT: u8 = 3;

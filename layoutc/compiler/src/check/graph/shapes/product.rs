@@ -76,7 +76,8 @@ fn together(a: &[i128], b: &[i128]) -> Option<Vec<i128>> {
 }
 
 /// True if the operands `a` and `b` and the result form a product by the names of their axes: each name has one extent,
-/// each axis of the result is in an operand, and each axis that is not in the result is in both operands.
+/// each axis of the result is in an operand, each axis that is not in the result is in both operands, and there is at
+/// least one such axis.
 fn is_named(a: &GraphTensorType, b: &GraphTensorType, result: &GraphTensorType) -> bool {
     let all = [a, b, result];
     let has_one_extent = all.iter().flat_map(|tensor| &tensor.axes).all(|axis| {

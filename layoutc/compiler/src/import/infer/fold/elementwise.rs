@@ -179,8 +179,8 @@ fn cast(values: &ConstantElements, to: Scalar) -> Option<ConstantElements> {
     })
 }
 
-/// Elements of a binary operator's result, for operands of equal length; `None` if the operator is not supported or a
-/// value overflows.
+/// Elements of the result of the binary operator `op`, for operands `a` and `b` of equal length. `None` if the operator
+/// is not supported for these types, or if a value overflows.
 fn binary(
     call: &OnnxCall<'_>,
     op: &str,

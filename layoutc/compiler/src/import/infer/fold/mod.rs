@@ -10,9 +10,10 @@ use crate::import::elements::{ConstantElements, MAX_KNOWN, represents, rounded};
 
 pub(super) use movement::non_zeros;
 
-/// Elements of the results of a call, in row-major order, one list for each of `results`, which have the shapes and the
-/// element types. `None` for a result that is not constant or has more than [`MAX_KNOWN`] elements. The work is
-/// proportional to the number of elements of operands and results.
+/// Elements of the results of a call, in row-major order, one entry for each of `results`, which have the shapes and
+/// the element types. `None` for a result that has more than [`MAX_KNOWN`] elements, that depends on an operand with
+/// unknown elements, or whose operator is not folded. The work is proportional to the number of elements of operands
+/// and results.
 pub(super) fn fold(call: &OnnxCall<'_>, results: &[ShapedTensor]) -> Vec<Option<ConstantElements>> {
     // `CastLike` uses only the element type of its second operand.
     let is_read = |k: usize| k != 1 || call.node.op_type != "CastLike";
@@ -59,9 +60,9 @@ fn one(call: &OnnxCall<'_>, k: usize, result: &ShapedTensor) -> Option<ConstantE
     }
 }
 
-/// Strided view of a row-major tensor. `shape` is the shape of the view, and `start` the position in the tensor of its
-/// first element. `steps[k]` is the distance in the tensor, in elements, between neighbors along axis `k`; it may be 0
-/// or negative.
+/// Strided view of a row-major tensor. `shape` is the shape of the view, and `start` the position in the tensor of the
+/// view's first element. `steps[k]` is the distance in the tensor, in elements, between neighbors along axis `k`; it
+/// may be 0 or negative.
 struct StridedView<'a> {
     shape: &'a [u64],
     start: i64,
@@ -93,7 +94,8 @@ fn size(shape: &[u64]) -> Option<usize> {
     count(shape).ok().and_then(|size| usize::try_from(size).ok())
 }
 
-/// Row-major strides of a shape, in elements, outermost first: `[2, 3]` gives `[3, 1]`. `None` if one exceeds 63 bits.
+/// Row-major strides of a shape, in elements, outermost first: `[2, 3]` gives `[3, 1]`. `None` if a stride or the
+/// number of elements is 2^63 or more.
 fn strides(shape: &[u64]) -> Option<Vec<i64>> {
     let mut strides = Vec::new();
     let mut step = 1_i64;
@@ -105,8 +107,8 @@ fn strides(shape: &[u64]) -> Option<Vec<i64>> {
     Some(strides)
 }
 
-/// Elements of a tensor broadcast to a shape, in row-major order. `None` if the elements are unknown, or if the tensor
-/// has more axes than the shape.
+/// Elements of the tensor `input` broadcast to `shape`, in row-major order. `None` if the elements are unknown, or if
+/// the tensor has more axes than the shape.
 fn spread(input: &ShapedTensor, shape: &[u64]) -> Option<ConstantElements> {
     let before = shape.len().checked_sub(input.shape.len())?;
     let own = strides(&input.shape)?;

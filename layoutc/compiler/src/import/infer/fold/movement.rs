@@ -7,8 +7,8 @@ use crate::import::infer::reshape::permutation;
 use crate::import::infer::slicing::cuts;
 
 /// Elements of the first result of an operator that copies elements of its operands to other positions, such as
-/// `Slice`. `NonZero`, whose result has the indices of elements, is folded here too. `None` for any other operator, or
-/// if an operand that determines the elements is not constant.
+/// `Slice`. `result` has the shape of that result. `NonZero`, whose result has the indices of elements, is folded here
+/// too. `None` for any other operator, or if an operand that determines the elements is not constant.
 pub(super) fn fold_movement(
     call: &OnnxCall<'_>,
     result: &ShapedTensor,
@@ -65,8 +65,9 @@ fn slice(
     picked(first.known.as_ref()?, &StridedView { shape: &result.shape, start, steps })
 }
 
-/// Elements of result `k` of `Split`, from 0. If the operator has no sizes, all parts but the last have equal sizes.
-/// `None` for any other operator, or if the data or the sizes are not constant.
+/// Elements of result `k` of `Split`, from 0. Without given sizes, each result takes `ceil(extent / results)` indices
+/// along the axis until none are left: extent 5 in 4 results gives 2, 2, 1, 0. `None` for any other operator, or if the
+/// data or the sizes are not constant.
 pub(super) fn split(
     call: &OnnxCall<'_>,
     k: usize,
@@ -122,7 +123,7 @@ fn tile(first: &ShapedTensor, result: &ShapedTensor) -> Option<ConstantElements>
 }
 
 /// Elements of the result of `Pad` in the mode `constant`: the operand's elements surrounded by a fill value, 0 if no
-/// value is given. `None` for any other mode, and before opset 11.
+/// value is given. `None` for any other mode, before opset 11, and if the data or the pads are not constant.
 fn pad(
     call: &OnnxCall<'_>,
     first: &ShapedTensor,
@@ -165,7 +166,8 @@ fn pad(
     }))
 }
 
-/// Index counted from 0; a negative index counts from the end of the axis. `None` if it is out of bounds.
+/// Position, from 0, of the index `index` along an axis of extent `extent`; a negative index counts from the end.
+/// `None` if it is out of bounds.
 fn counted(index: i64, extent: u64) -> Option<usize> {
     let extent = i64::try_from(extent).ok()?;
     let counted = if index < 0 { index.checked_add(extent)? } else { index };
@@ -189,9 +191,9 @@ fn gather(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements>
 }
 
 /// Positions in the first operand of the elements that `GatherElements` reads or `ScatterElements` writes, one for each
-/// index. The coordinates of such an element are those of the index in the index tensor, with the coordinate along the
-/// attribute `axis` replaced by the index. `None` if the indices are not constant, out of bounds, or of another rank
-/// than the operand.
+/// index in the index tensor (operand 1). Such an element has the coordinates of the index in the index tensor, with
+/// the coordinate along the attribute `axis` replaced by the index. `None` if the indices are not constant, out of
+/// bounds, or of another rank than the operand.
 fn along(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<Vec<usize>> {
     let axis = call.own_axis(0, first.shape.len()).ok()?;
     let indices = call.optional(1)?;
@@ -212,8 +214,8 @@ fn gather_elements(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<Constant
 }
 
 /// Pair `(starts, elements)` for the slices that `GatherND` reads or `ScatterND` writes. `starts` are the positions of
-/// their first elements in the first operand; `elements` is the number of elements of each. `None` if the indices are
-/// not constant or out of bounds.
+/// the slices' first elements in the first operand; `elements` is the number of elements of each slice. `None` if the
+/// indices are not constant, out of bounds, or without coordinates.
 fn parts(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<(Vec<usize>, usize)> {
     let indices = call.optional(1)?;
     let depth = usize::try_from(*indices.shape.last()?).ok().filter(|depth| *depth > 0)?;
@@ -260,8 +262,9 @@ fn replaced(
     ConstantElements::chain(&[known, updates])?.pick(from.into_iter().map(Some))
 }
 
-/// Elements of the result of `Trilu`: the operand's elements on and above a diagonal (`upper=1`) or on and below it,
-/// and 0 elsewhere.
+/// Elements of the result of `Trilu`: the operand's elements on and above a diagonal (`upper=1`) or on and below it
+/// (`upper=0`), and 0 elsewhere. Operand 1 shifts the diagonal to the right. `None` if an operand is not constant or
+/// the rank is less than 2.
 fn trilu(
     call: &OnnxCall<'_>,
     first: &ShapedTensor,
@@ -305,7 +308,7 @@ fn non_zero(first: &ShapedTensor, result: &ShapedTensor) -> Option<ConstantEleme
     (result.shape.len() == 2).then_some(ConstantElements::Integers(indices))
 }
 
-/// Row-major positions of the nonzero elements, ascending.
+/// Row-major positions of the nonzero elements of `known`, ascending.
 pub(in crate::import::infer) fn non_zeros(known: &ConstantElements) -> Vec<usize> {
     let all = 0..known.len();
     match known {

@@ -6,8 +6,9 @@ use super::{size, strides};
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::elements::{ConstantElements, rounded};
 
-/// Elements of the result of a reduction, of `ArgMax`, of `ArgMin` or of `CumSum`. `all` is the number of elements of
-/// the result. `None` for any other operator, if an operand is not constant, or if a value is not representable.
+/// Elements of the result of a reduction, of `ArgMax`, of `ArgMin` or of `CumSum`. `result` has the shape and the
+/// element type of the result, and `all` is its number of elements. `None` for any other operator, if an operand is not
+/// constant, or if a value is not representable.
 pub(super) fn reduced(
     call: &OnnxCall<'_>,
     result: &ShapedTensor,
@@ -99,8 +100,8 @@ impl FoldReduction {
     }
 
     /// Result of the reduction for the elements of `values` at the positions `group`. Sums and products are rounded to
-    /// the element type of `result` after each step. `None` for an extremum of no elements. `None` too for sums, means
-    /// and products of a type other than `f32` and `f64`.
+    /// the element type of `result` after each step, and are `None` if it is neither `f32` nor `f64`. `None` too for an
+    /// extremum of no elements.
     fn floats(self, values: &[f64], group: &[usize], result: &ShapedTensor) -> Option<f64> {
         let count = f64::from(u32::try_from(group.len()).ok()?);
         let mut group = group.iter().filter_map(|place| values.get(*place).copied());
@@ -118,7 +119,8 @@ impl FoldReduction {
 }
 
 /// Elements of the result of `ArgMax` or `ArgMin`: for each group the index, within the group, of its extremum. Among
-/// equal ones it is the first, or the last if `select_last_index` is 1. `None` if a NaN occurs or a group is empty.
+/// equal elements it is the first, or the last if `select_last_index` is 1. `known` has the elements of the operand,
+/// and a group is a list of positions in `known`. `None` if an element is compared with a NaN, or if a group is empty.
 fn best(
     call: &OnnxCall<'_>,
     known: &ConstantElements,
@@ -146,8 +148,8 @@ fn best(
     Some(ConstantElements::Integers(all))
 }
 
-/// Elements of the result of `CumSum` of integers along an axis; `None` for floats, on overflow, and if an operand is
-/// not constant.
+/// Elements of the result of `CumSum` of the integers `first` along an axis, the constant in operand 1. The attributes
+/// `exclusive` and `reverse` apply. `None` for floats, on overflow, and if an operand is not constant.
 fn cumulated(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements> {
     let is_set = |name: &str| call.integer(name) == Some(1);
     let axis = *call.optional(1)?.known.as_ref()?.integers()?.first()?;

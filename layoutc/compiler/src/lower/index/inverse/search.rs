@@ -1,5 +1,5 @@
-//! Inverse of a layout without one in closed form: component by component, with a search only in those without an
-//! inverse.
+//! Inverse of a layout that has none in closed form. The layout is decomposed into independent components; only
+//! components without an inverse are searched.
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::query::decomposition::{LayoutComponent, LayoutDecomposition};
@@ -11,13 +11,14 @@ use crate::lower::context::Context;
 use crate::lower::expr::{Binding, lower, range};
 use crate::lower::names::Namer;
 
-/// Body of a function that finds the element in a slot, and lines of its documentation.
+/// Statements that find the element in a slot, and lines of their function's doc comment.
 pub(crate) struct Search {
     pub(crate) doc: Vec<String>,
     pub(crate) body: Vec<Stmt>,
 }
 
-/// Search for the element in the slot at the indices `physical`. `outputs`: output parameters, one per logical axis.
+/// Search for the element in the slot at the physical indices `physical`. `outputs` are the identifiers of the output
+/// parameters, one for each logical axis.
 pub(crate) fn of(
     context: &Context<'_>,
     physical: &[Binding],
@@ -51,8 +52,8 @@ fn said(context: &Context<'_>, searched: &[&LayoutComponent]) -> Vec<String> {
     doc
 }
 
-/// Value of each target of the decomposition at the slot, declared in `body` unless it is a name or a constant; `None`
-/// for targets that belong to no component.
+/// Value of each target of the decomposition `parts` at the slot with the physical indices `physical`, declared in
+/// `body` unless it is a name or a constant. `None` for a target that belongs to no component.
 fn wanted(
     parts: &LayoutDecomposition,
     physical: &[Binding],
@@ -81,7 +82,8 @@ fn wanted(
     Ok(wanted)
 }
 
-/// Assignments to the outputs of a component's axes, from its closed-form inverse.
+/// Assignments to the outputs of a component's axes, from its closed-form inverse. `wanted` has the values of the
+/// targets at the slot.
 fn read_off(
     part: &LayoutComponent,
     inverse: &[Algebra],
@@ -99,8 +101,8 @@ fn read_off(
     part.axes.iter().zip(inverse).map(set).collect()
 }
 
-/// Loops over the axes of a component that compare its targets with their values at the slot (`wanted`). At the first
-/// match they set the outputs and execute `found`, which returns; without a match the function returns false.
+/// Loops over the axes of the component `part` that compare its targets with their values at the slot (`wanted`). At
+/// the first match they set the outputs and execute `found`, which returns; without a match the function returns false.
 fn nest(
     context: &Context<'_>,
     part: &LayoutComponent,
@@ -150,7 +152,8 @@ fn nest(
     Ok(body)
 }
 
-/// Condition that the element in `outputs` is inside of the domain and is stored in the slot.
+/// Condition that the logical index in `outputs` is that of an element, and that this element is stored in the slot
+/// with the physical indices `physical`.
 fn is_there(
     context: &Context<'_>,
     parts: &LayoutDecomposition,

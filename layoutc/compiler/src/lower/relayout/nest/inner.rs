@@ -1,4 +1,4 @@
-//! Bounds and strides of the statement inside all loops that copies a tile.
+//! Statement inside all loops of a relayout, which copies an element, a run or a tile: its bounds and strides.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra};
 
@@ -12,7 +12,7 @@ use crate::lower::expr::{add, literal, lower, multiply};
 use crate::lower::relayout::nest::{Buffer, PartLowering};
 use crate::machine::CPU;
 
-/// First value of a digit, and number of its values.
+/// Pair of the first value of a digit, and of the number of its values.
 type Span = (Expr, Expr);
 
 impl PartLowering<'_, '_> {
@@ -30,8 +30,9 @@ impl PartLowering<'_, '_> {
         }
     }
 
-    /// Copy of one run of `elements` elements. A run that is the whole refinement and may exceed the last-level cache
-    /// uses the primitive with streaming stores.
+    /// Copy of one run of `elements` elements from the offset `from` in the source to the offset `to` in the
+    /// destination. A run that is the whole refinement and may exceed the last-level cache uses the primitive with
+    /// streaming stores. With a cast, the primitive converts the elements.
     pub(crate) fn copy(&self, from: Expr, to: Expr, elements: Expr) -> Result<Stmt, PlanError> {
         if let Some(cast) = self.cast {
             let place = |buffer: &Buffer, index| Strided {
@@ -102,7 +103,9 @@ impl PartLowering<'_, '_> {
         Ok(body)
     }
 
-    /// One call that transposes the tiles of all values of digit `count`.
+    /// One call that transposes the tiles of all values of digit `count`, with the digits `rows` and `columns` of a
+    /// tile, at the offsets `from` and `to`, preceded by declarations. `element_bytes` is the size of what is
+    /// transposed as one element.
     fn transposes(
         &mut self,
         [rows, columns, count]: [usize; 3],
@@ -169,8 +172,8 @@ impl PartLowering<'_, '_> {
         Ok(body)
     }
 
-    /// First value of digit `k` and number of its values, which may be negative for none; appends declarations to
-    /// `before`.
+    /// First value of digit `k` inside all loops, and number of its values, which is 0 or negative if there is none;
+    /// appends declarations to `before`.
     fn span(&mut self, before: &mut Vec<Stmt>, k: usize) -> Result<Span, PlanError> {
         let Some(digit) = self.refinement.digits.get(k) else {
             return Ok((Expr::int(0), Expr::int(0)));
@@ -188,15 +191,15 @@ impl PartLowering<'_, '_> {
         Ok((start, count))
     }
 
-    /// Number of values of digit `k` in most iterations of the loops around: the size of its blocks, or its extent.
-    /// `None` if the extent depends on symbols.
+    /// Number of values of digit `k` in most iterations of the loops around: the size of its tiles, or its extent.
+    /// `None` if the extent depends on symbols, or does not fit 32 bits.
     fn typical(&self, k: usize, digit: &CommonDigit) -> Option<u32> {
         let block = self.blocks.iter().find(|(blocked, ..)| *blocked == k);
         let size = block.map(|(.., size)| i128::from(*size)).or(digit.extent.as_const())?;
         u32::try_from(size).ok()
     }
 
-    /// `offset + start * stride`, in elements.
+    /// Offset `offset + start * stride`, in elements.
     fn at(&self, offset: Expr, start: &Expr, stride: &Algebra) -> Result<Expr, PlanError> {
         add(offset, multiply(start.clone(), lower(stride, self.scope)?)?)
     }
@@ -210,7 +213,7 @@ impl PartLowering<'_, '_> {
         Ok(Strided { buffer: buffer.name.clone(), index, stride: self.stride(buffer, stride)? })
     }
 
-    /// Stride of `buffer` in bytes, from a stride in elements.
+    /// Stride in bytes of `buffer`, for the stride `stride` in elements.
     fn stride(&self, buffer: &Buffer, stride: &Algebra) -> Result<Expr, PlanError> {
         let bytes = Algebra::constant(element_bytes(buffer));
         lower(&fold(BinOp::Mul, stride, &bytes)?, self.scope)

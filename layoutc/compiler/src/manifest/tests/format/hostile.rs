@@ -1,4 +1,4 @@
-//! No input makes the formatter panic or hang, and formatting preserves the content.
+//! Tests that no input makes the formatter panic or hang, and that formatting preserves the content.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::super::sweep::FULL;
 use super::same::formatted;
 use crate::manifest::format;
 
-/// Formats a text if it is valid, and checks the result; returns true if it was valid.
+/// Formats `text`. If it is valid, checks the result as [`formatted`] does, and returns true; otherwise returns false.
 fn tried(text: &str) -> bool {
     let good = format(&Arc::from("a.kdl"), text).is_ok();
     if good {

@@ -1,4 +1,4 @@
-//! Formatting of manifests.
+//! Tests of the formatter for manifests.
 
 mod hostile;
 mod random;

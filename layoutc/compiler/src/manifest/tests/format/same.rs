@@ -1,4 +1,4 @@
-//! Content that formatting must preserve.
+//! Assertion that formatting preserves the words, comments and nodes of a manifest.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn tokens(text: &str) -> Vec<KdlToken> {
     lex(text, &mut DiagnosticSink::new(&file())).unwrap()
 }
 
-/// The words and marks of a text, and the ends of nodes.
+/// Words and marks of `text` in order, with `;` for each end of a node before another node.
 fn words(text: &str) -> Vec<&str> {
     let mut words: Vec<&str> = Vec::new();
     for token in tokens(text) {
@@ -37,7 +37,7 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// The comments between the words.
+/// Comments of `text` in order, without trailing white space.
 fn comments(text: &str) -> Vec<String> {
     let mut ends = vec![0];
     let mut starts = Vec::new();
@@ -74,7 +74,8 @@ fn comments_of(gap: &str) -> Vec<String> {
     found
 }
 
-/// A tree without spans: each node with its depth.
+/// Content of `nodes` without spans, one text for each node, parents before children: depth, name, arguments,
+/// properties, and the pair (broken, has a block). `depth` is the depth of `nodes`.
 fn bare(nodes: &[ManifestNode], depth: usize) -> Vec<String> {
     let entry = |entry: &Entry| format!("{:?} {}", entry.value, entry.quoted);
     let mut found = Vec::new();
@@ -89,7 +90,7 @@ fn bare(nodes: &[ManifestNode], depth: usize) -> Vec<String> {
     found
 }
 
-/// The formatted text, after checking that its content is preserved and that formatting it again changes nothing.
+/// Formats `text`. Asserts that the content is preserved, and that formatting the result again changes nothing.
 pub(super) fn formatted(text: &str) -> String {
     let once = match format(&file(), text) {
         Ok(once) => once,

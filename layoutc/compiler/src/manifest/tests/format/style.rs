@@ -1,4 +1,4 @@
-//! The formatting style.
+//! Tests of the style of formatted manifests: spaces, indentation, blank lines and positions of comments.
 
 use std::sync::Arc;
 

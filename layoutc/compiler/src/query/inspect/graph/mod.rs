@@ -10,9 +10,9 @@ use super::lines_text;
 use crate::model::graph::{Graph, GraphNode, GraphTensor, OperatorLowering, TensorRole};
 use crate::solve::{GraphPlan, LayoutConversion};
 
-/// Object of `solve --format json` for one graph, with costs in bytes. The property `choices` has the chosen
-/// alternative of each operator, counted from 0. The property `layouts` has the layout in which each tensor is produced
-/// or passed to the graph.
+/// Object of `solve --format json` for one graph, with costs in bytes. The property `choices` has, for each operator
+/// whose choice comes from an `accepts` node, the position of that node, from 0. The property `layouts` has the layout
+/// in which each tensor is produced or passed to the graph; `inputs` repeats it for inputs without a declared layout.
 pub fn solution_json(graph: &Graph, plan: &GraphPlan) -> Value {
     let all = || graph.tensors.iter().zip(&plan.stored);
     let stored = |(tensor, stored): (&GraphTensor, &usize)| {
@@ -53,8 +53,8 @@ pub fn solution_json(graph: &Graph, plan: &GraphPlan) -> Value {
     })
 }
 
-/// JSON objects, one for each transposition that layoutc performs, as an alias or a conversion. Each has the name of
-/// the node, the layouts of its operand and its result, and the cost in bytes.
+/// JSON objects, one for each transposition that layoutc performs, as an alias or a conversion: the name of the
+/// operator (`node`), the layouts of its operand (`from`) and its result (`to`), and the cost in bytes.
 fn transposes_json(graph: &Graph, plan: &GraphPlan) -> Vec<Value> {
     let one = |(node, choice): (&GraphNode, &usize)| {
         let choice = node.choices.get(*choice).filter(|_| node.transposed.is_some())?;

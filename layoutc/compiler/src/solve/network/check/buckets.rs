@@ -17,9 +17,17 @@ pub(super) struct EliminationStep {
     pub(super) size: usize,
 }
 
-/// Elimination steps of the subproblem at position `number` of a proof. The index of a step is the position of its
-/// variable in the subproblem, where the variable eliminated last has position 0. [`ProofError::Limits`] if the steps
-/// produce more than `limits.table` entries.
+/// Elimination steps of the subproblem at position `number` of a proof, which is `part`. The index of a step is the
+/// position of its variable in the subproblem, where the variable eliminated last has position 0.
+///
+/// # Errors
+/// * [`ProofError::Message`]: a message is invalid.
+/// * [`ProofError::Shift`]: the shifts of a bucket do not cancel.
+/// * [`ProofError::Table`]: a group names a table that it cannot use.
+/// * [`ProofError::LeftOut`]: a table of the eliminated variable is in no group.
+/// * [`ProofError::Negative`]: a table has a negative entry.
+/// * [`ProofError::Limits`]: the steps produce more entries than `limits.table` plus the entries of the subproblem's
+///   own tables.
 pub(super) fn rebuild_tables(
     parts: &mut PartAssignment<'_>,
     number: usize,

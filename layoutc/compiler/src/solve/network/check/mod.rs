@@ -93,9 +93,9 @@ pub enum ProofError {
         /// Sum of the subproblems' bounds and of the cost outside of them.
         found: Cost,
     },
-    /// The proof exceeds a limit. Either the groups of a subproblem produce tables with more than `SolverLimits::table`
-    /// entries in total. Or more prefixes cost less than a subproblem's bound than `ProofPart::nodes` or
-    /// `SolverLimits::nodes` allows.
+    /// The proof exceeds a limit. Either the groups of a subproblem produce more table entries in total than
+    /// `SolverLimits::table` plus the entries of the tables that the subproblem starts with. Or more prefixes cost less
+    /// than a subproblem's bound than `ProofPart::nodes` or `SolverLimits::nodes` allows.
     #[error("checking the proof exceeds its limits")]
     Limits,
 }

@@ -8,10 +8,16 @@ use super::buckets::{EliminationStep, difference};
 /// Checks the bound of the subproblem at position `number` in the proof, by a search over prefixes. A prefix is a list
 /// of values of the variables at positions 0, 1, …; its cost never exceeds that of a longer one. The cost is exact once
 /// the prefix includes the last position whose bucket has several groups. So the bound holds if no prefix of this
-/// length costs less; otherwise the result is [`ProofError::PartBound`].
+/// length costs less.
 ///
-/// `nodes` limits the number of prefixes that cost less than their bounds, in this subproblem and all later ones.
-/// Returns `nodes` minus `part.nodes`. The search is depth-first and stores one value and one cost per position.
+/// `steps` are the elimination steps of the subproblem by position. `nodes` limits the number of prefixes that cost
+/// less than their bounds, in this subproblem and all later ones. Returns the limit for the later ones: `nodes` minus
+/// `part.nodes`, or `nodes` itself if the empty prefix costs at least the bound. The search is depth-first and stores
+/// one value and one cost per position.
+///
+/// # Errors
+/// [`ProofError::PartBound`] if a prefix with an exact cost costs less than the bound, [`ProofError::Limits`] if more
+/// prefixes than `part.nodes` or `nodes` allow cost less than the bound.
 pub(super) fn walk(
     steps: &[EliminationStep],
     number: usize,

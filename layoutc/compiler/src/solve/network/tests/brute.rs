@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Least cost over all assignments.
+/// Least cost over all assignments of `network`, by enumeration; [`INFINITE`] if every assignment is forbidden.
 fn least(network: &CostNetwork) -> u64 {
     let mut values = vec![0; network.variables()];
     let mut best = INFINITE;

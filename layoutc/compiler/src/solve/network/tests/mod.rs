@@ -22,7 +22,9 @@ pub(super) fn costs(numbers: &mut Random, entries: usize, most: u64, forbidden: 
     (0..entries).map(cost).collect()
 }
 
-/// Network of variables with up to `domain` values, and pairs with the given probability in percent.
+/// Random network of `variables` variables with 1 to `domain` values each. Each ordered pair of two variables has a
+/// cost table with the probability `chance` in percent. A cost is infinite with the probability `forbidden` in percent,
+/// otherwise at most `most`.
 pub(super) fn random(
     numbers: &mut Random,
     variables: usize,

@@ -16,7 +16,8 @@ fn networks() -> impl Iterator<Item = (CostNetwork, Solution)> {
     })
 }
 
-/// Number of changed solutions, each rejected with an error that `expected` accepts.
+/// Number of changed solutions, each rejected with an error that `expected` accepts. `change` changes a correct
+/// solution, or returns false to skip it.
 fn refused(change: impl Fn(&mut Solution) -> bool, expected: impl Fn(ProofError) -> bool) -> usize {
     let mut count = 0;
     for (network, correct) in networks() {
