@@ -140,6 +140,9 @@ fn xla_text_starts_with_named_element_types() {
         (8, "bool", "pred[4,8]{1,0}"),
         (8, "u8", "u8[4,8]{1,0}"),
         (4, "i4", "s4[4,8]{1,0:E(4)}"),
+        (1, "u1", "u1[4,8]{1,0:E(1)}"),
+        (2, "u2", "u2[4,8]{1,0:E(2)}"),
+        (2, "i2", "s2[4,8]{1,0:E(2)}"),
         (24, "f24", "{1,0}"),
     ] {
         let builder = LayoutBuilder::new(&[], &axes(&[("i", 4), ("j", 8)]), bits).unwrap();

@@ -108,7 +108,10 @@ pub(in crate::notation) fn named(dtype: &str) -> Option<(&'static str, Option<u3
         return Some((row.name, None));
     }
     let is_packed = |row: &&XlaType| row.packed == dtype && i128::from(row.bits) == width(dtype);
-    TYPES.iter().find(is_packed).map(|row| (row.name, Some(row.bits)))
+    // Both `s1` and `u1` are stored as `u1`.
+    let same = TYPES.iter().filter(is_packed).find(|row| row.name == dtype);
+    let row = same.or_else(|| TYPES.iter().find(is_packed));
+    row.map(|row| (row.name, Some(row.bits)))
 }
 
 /// Manifest type in which elements of the XLA type `element` are stored under the layout in `shape`. For `s4` it is
