@@ -56,9 +56,10 @@ impl LayoutBuilder {
         if self.demands.origin > 0 {
             return Err(BuildError::AfterAlign);
         }
-        if self.demands.swizzle.replace(swizzle).is_some() {
+        if self.demands.swizzle.is_some() {
             return Err(BuildError::AfterSwizzle);
         }
+        self.demands.swizzle = Some(swizzle);
         self.explained = true;
         Ok(())
     }
