@@ -55,7 +55,7 @@ impl Layout {
         let targets =
             if strided { alloc::vec![self.offset.clone()] } else { self.storage_map.clone() };
         let slots: Vec<Expr> = if strided {
-            self.physical_shape.clone()
+            alloc::vec![self.physical_elements.clone()]
         } else {
             self.storage.iter().map(|axis| axis.extent.clone()).collect()
         };
@@ -103,16 +103,20 @@ impl Layout {
     }
 
     /// Value of each target at the slot with the physical indices `Var::Physical`. The targets are the storage indices,
-    /// one per storage axis; if `strided` (see [`Layout::is_strided`]), the only target is the offset, which is
-    /// `Var::Physical(0)`.
+    /// one per storage axis; if `strided` (see [`Layout::is_strided`]), the only target is the offset, the sum of the
+    /// physical indices times their strides.
     fn targets_at(&self, strided: bool) -> Result<Vec<Expr>, ExprError> {
-        use crate::expr::BinOp::{FloorDiv, Mod, Sub};
+        use crate::expr::BinOp::{Add, FloorDiv, Mod, Mul, Sub};
         let physical = |g: usize| {
             let axis = u32::try_from(g).map_err(|_| ExprError::Overflow)?;
             Ok::<Expr, ExprError>(Expr::var(Var::Physical(axis)))
         };
         if strided {
-            return Ok(alloc::vec![physical(0)?]);
+            let mut offset = Expr::constant(0);
+            for (g, stride) in self.physical_strides.iter().enumerate() {
+                offset = Expr::binary(Add, &offset, &Expr::binary(Mul, &physical(g)?, stride)?)?;
+            }
+            return Ok(alloc::vec![Facts::new(&self.symbols).simplify(&offset)?]);
         }
         let groups = groups(self.storage.len(), &self.separators);
         let last = groups.len().saturating_sub(1);
