@@ -151,8 +151,13 @@ impl UsageError {
 /// Parses the command line `args`, whose first member is the name of the program. An unknown command is an error, and
 /// so is a `--format` that the command does not have.
 pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<CliArgs, UsageError> {
-    let args = CliArgs::try_parse_from(args.map(guard_minus))
-        .map_err(|error| UsageError::Clap(Box::new(error)))?;
+    let mut are_options = true;
+    let guarded = args.map(|arg| {
+        are_options &= arg != "--";
+        if are_options { guard_minus(arg) } else { arg }
+    });
+    let args =
+        CliArgs::try_parse_from(guarded).map_err(|error| UsageError::Clap(Box::new(error)))?;
     let elsewhere = match (args.common.format, &args.command) {
         (FormatArg::Text | FormatArg::Json, _)
         | (FormatArg::Cmake | FormatArg::Ninja, Command::Outputs(_))

@@ -81,6 +81,14 @@ fn negative_coordinate_is_not_an_option() {
 }
 
 #[test]
+fn path_after_two_hyphens_keeps_its_hyphen() {
+    let sandbox = Sandbox::new(&[("a.kdl", BLOCKED)]);
+    let ran = sandbox.run(&["pack", "a.kdl", "t", "--", "-5.npy"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.err.contains("-5.npy"), "{}", ran.err);
+}
+
+#[test]
 fn inverse_maps_slots_to_elements_or_padding() {
     let padded = BLOCKED.replace("w 8", "w 6");
     let sandbox = Sandbox::new(&[("a.kdl", &padded)]);
