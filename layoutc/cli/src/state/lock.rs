@@ -25,8 +25,7 @@ impl StateLock {
         Self { file: None }
     }
 
-    /// True if this lock has an open lock file: the folder is locked, so that no other build runs in it, or its file
-    /// system does not support locks.
+    /// True if the folder is locked, so that no other build runs in it.
     pub(crate) fn is_held(&self) -> bool {
         self.file.is_some()
     }
@@ -61,7 +60,7 @@ pub(crate) fn lock(
                 while file.lock().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {}
             }
             // Locks are not supported.
-            Err(TryLockError::Error(_)) => return Ok(Some(StateLock { file: Some(file) })),
+            Err(TryLockError::Error(_)) => return Ok(Some(StateLock::nothing())),
         }
         // The locked file may have been removed and created again by others.
         let stands = statat(dir, NAME, AtFlags::SYMLINK_NOFOLLOW).ok();
