@@ -284,7 +284,11 @@ pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Ve
     let mut refusals = Vec::new();
     for path in paths {
         if let Some(first) = seen.insert(path.to_lowercase(), path) {
-            let message = format!("outputs `{first}` and `{path}` differ only in case");
+            let message = if first == path {
+                format!("two outputs have the path `{path}`")
+            } else {
+                format!("outputs `{first}` and `{path}` differ only in case")
+            };
             let help = "rename one of the manifests, or move it to another folder";
             refusals.push(Diagnostic::without_span(Code::OutputCollision, message).help(help));
         }
