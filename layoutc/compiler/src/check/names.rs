@@ -37,9 +37,11 @@ pub(super) fn check(manifest: &ManifestSyntax, config: &Config) -> Vec<Diagnosti
     }
     checker.functions(manifest);
     for kernel in &manifest.kernels {
-        let locals = kernel.locals.iter().map(|local| &local.name);
-        for name in kernel.operands.iter().flatten().chain(locals) {
+        for name in kernel.operands.iter().flatten() {
             checker.reserved(name, "operand");
+        }
+        for local in &kernel.locals {
+            checker.reserved(&local.name, "intermediate");
         }
     }
     manifest.graphs.iter().for_each(|graph| checker.graph(graph));
