@@ -81,13 +81,12 @@ impl TileLowering<'_, '_> {
         let mut body = Vec::new();
         if let Some((name, staging)) = &self.staged {
             if staging.padding > 0 {
-                let free = match staging.padding {
-                    1 => "1 element is".to_owned(),
-                    more => format!("{more} elements are"),
+                let elements = match staging.padding {
+                    1 => "1 element".to_owned(),
+                    more => format!("{more} elements"),
                 };
-                let text = format!(
-                    "Between rows of the tile {free} left free, so that the items of a warp ask different banks."
-                );
+                let text =
+                    format!("Rows of the tile are padded by {elements} to avoid bank conflicts.");
                 body.push(Stmt::Comment { text });
             }
             let [_, dtype] = self.words;

@@ -181,7 +181,7 @@ impl GpuRelayout<'_, '_> {
         let symbol = |var| context.symbol(var);
         let item = self.builder.local("item");
         let one = Items { count: Expr::int(1), may_be_none: false };
-        self.builder.remark("A single work item moves all: elements share bytes, and the layout has no inverse in closed form.");
+        self.builder.remark("One thread copies all elements: they share bytes, and the layout has no inverse in closed form.");
         let mut body = vec![work_item(&item, &one)];
         let bytes = lower(&buffer_bytes(context, context.layout.physical_elements())?, &symbol)?;
         let values = self.background_bytes()?.unwrap_or_default();

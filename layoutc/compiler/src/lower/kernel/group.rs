@@ -99,7 +99,7 @@ impl Nest<'_> {
             let place = at.map_or(&self.statement.place, |at| &at.place).clone();
             return Err(PlanError::Choice {
                 message: format!(
-                    "the items of a work group share at most {MAX_REGISTER_TILE} rounds of the inner loops"
+                    "the threads of a thread block share at most {MAX_REGISTER_TILE} iterations of the inner loops"
                 ),
                 help: "tile the loops: `tile i j by=\"16 16\"`".into(),
                 place,
@@ -131,7 +131,7 @@ impl Nest<'_> {
                 let name = name.map_or("", |found| found.name.as_str());
                 return Err(PlanError::Choice {
                     message: format!(
-                        "a work group does one round of `{name}`, and a part of the block of `{}`",
+                        "a thread block executes one iteration of `{name}`, and a part of the block of `{}`",
                         at.value
                     ),
                     help: "use all blocks inside the same loop, or tile the loops between them"
@@ -464,7 +464,7 @@ impl Nest<'_> {
         let at = self.statement.caches.first().map(|cache| &cache.at);
         PlanError::Choice {
             message: format!(
-                "the elements of `{name}` that a work group uses may lie 2^31 elements apart, and items count in 32 bits"
+                "the elements of `{name}` that a thread block uses may lie 2^31 elements apart, and threads count in 32 bits"
             ),
             help: "use blocks inside a loop further in, or `memory local`".to_owned(),
             place: at.map_or(&self.statement.place, |at| &at.place).clone(),

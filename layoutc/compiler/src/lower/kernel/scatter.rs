@@ -43,8 +43,7 @@ pub(crate) fn on_cores(
 /// Pair of the kernel body for one GPU thread, and of the number of threads.
 ///
 /// # Errors
-/// [`PlanError::Choice`] if the target is an image, or has elements of less than a byte. Any other [`PlanError`] if an
-/// integer does not fit 64 bits or an expression nests too deep.
+/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
 pub(crate) fn on_items(
     compute: &KernelInstance,
     statement: &Statement,

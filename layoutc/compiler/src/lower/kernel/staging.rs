@@ -153,7 +153,7 @@ fn fits(staged: &[StagingBuffer<'_>], processor: ExecutionModel) -> Result<(), P
     let Some(first) = staged.first() else { return Ok(()) };
     let is_shared = processor == ExecutionModel::Gpu && first.cache.is_shared;
     let (most, home) = if is_shared {
-        (GPU.shared_bytes, "a work group shares")
+        (GPU.shared_bytes, "a thread block shares")
     } else {
         (CPU.block_stack_bytes, "of blocks go on a stack")
     };
