@@ -174,8 +174,8 @@ fn call(f: &mut Formatter<'_>, name: &str, args: &[impl Display]) -> fmt::Result
     f.write_char(')')
 }
 
-/// Prints operands joined by an operator, in parentheses: `(a * b * c)`. An operand `Neg` of a sum is printed as a
-/// subtraction: `(a - b)`.
+/// Prints the operands `args` joined by `operator`, in parentheses: `(a * b * c)`. An operand `Neg` of a sum, except
+/// the first, is printed as a subtraction: `(a - b)`.
 fn joined(f: &mut Formatter<'_>, args: &[Expr], operator: &str) -> fmt::Result {
     f.write_char('(')?;
     for (k, arg) in args.iter().enumerate() {

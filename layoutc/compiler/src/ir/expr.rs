@@ -15,9 +15,10 @@ pub enum Expr {
         /// Value of the constant.
         value: bool,
     },
-    /// Value of a parameter, a loop variable or an index constant, given by its name.
+    /// Value of a parameter, a loop variable, an index constant or an index variable, given by its name. As an argument
+    /// of a call, also an image.
     Name {
-        /// Identifier of the parameter, variable or constant.
+        /// Identifier of the parameter, variable or constant, or of the image.
         name: String,
     },
     /// Value that a previous `Stmt::Set` stored through an output parameter: `*out`.
@@ -144,7 +145,7 @@ pub enum Expr {
         /// Right operand.
         b: Box<Expr>,
     },
-    /// Conjunction of conditions; true if there are none.
+    /// Conjunction of any number of conditions; true if there are none.
     All {
         /// Conditions of the conjunction.
         args: Vec<Expr>,
@@ -181,7 +182,7 @@ impl Expr {
         (*value > 1 && value.count_ones() == 1).then(|| value.trailing_zeros())
     }
 
-    /// Value of the parameter, loop variable or index constant called `name`.
+    /// Value of the parameter, loop variable, index constant or index variable called `name`.
     pub fn name(name: &str) -> Self {
         Self::Name { name: name.to_owned() }
     }

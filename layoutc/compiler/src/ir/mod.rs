@@ -28,13 +28,13 @@ pub enum ParamType {
     OutIndex,
     /// Buffer that the function reads, with its element type.
     Input(Dtype),
-    /// Buffer that the function writes, with its element type.
+    /// Buffer that the function writes, and may also read, with its element type.
     Output(Dtype),
-    /// OpenCL image that the function reads. The members are its element type and its rank: 2 for an image, 3 for an
-    /// image array.
+    /// Image (OpenCL `image2d_t`, CUDA texture) that the function reads. The members are its element type and its rank:
+    /// 2 for an image, 3 for an array of images.
     InputImage(Dtype, u32),
-    /// OpenCL image that the function writes. The members are its element type and its rank: 2 for an image, 3 for an
-    /// image array.
+    /// Image (OpenCL `image2d_t`, CUDA surface) that the function writes. The members are its element type and its
+    /// rank: 2 for an image, 3 for an array of images.
     OutputImage(Dtype, u32),
 }
 
@@ -54,8 +54,8 @@ pub enum Returns {
     Nothing,
     /// Index or count, of the target's index type.
     Index,
-    /// Number of bytes, in an integer type as wide as an address, even if the index type is narrower. The index
-    /// parameters of the function have the same type.
+    /// Number of bytes, in the integer type in which byte counts are computed: 64 bits in OpenCL and CUDA, even if
+    /// indices have 32; the index type in C. The index parameters of the function have the same type.
     Bytes,
     /// Truth value.
     Bool,

@@ -10,8 +10,8 @@ pub enum LoopKind {
     /// Iterations one after another on one thread.
     Serial,
     /// Iterations one after another, in a loop with an unroll directive for the compiler of the generated code. The
-    /// number is the unroll factor, the number of copies of the body; 1 prevents unrolling, so that the loop is
-    /// vectorized.
+    /// number is the unroll factor, the number of copies of the body; 1 prevents unrolling, so that the compiler can
+    /// vectorize the loop.
     Unrolled(i64),
     /// Iterations distributed over CPU threads, in any order. No two iterations write to the same byte.
     Parallel,
@@ -21,16 +21,17 @@ pub enum LoopKind {
         /// True if the threads wait for each other at the end of the loop.
         waits: bool,
     },
-    /// Iterations distributed over the thread blocks of a launch, in a loop that each block executes: with n blocks,
-    /// block b executes the iterations b, b + n, b + 2n, ….
+    /// Iterations distributed over the thread blocks of a launch, in a loop that each block executes: with `n` blocks,
+    /// block `b` executes the iterations `b`, `b + n`, `b + 2n`, …. The loop variable starts at 0, and its step is 1.
     GridStride,
-    /// One iteration per thread block of a launch; the loop variable is the number of the block.
+    /// One iteration per thread block of a launch; the loop variable is the number of the block, from 0.
     Block,
-    /// Iterations distributed over the threads of a thread block: with n threads, thread t executes the iterations t, t
-    /// + n, t + 2n, …. Index values in the body fit 32 bits.
+    /// Iterations distributed over the threads of a thread block: with `n` threads, thread `t` executes the iterations
+    /// `t`, `t + n`, `t + 2n`, …. The loop variable starts at 0, and its step is 1. Index values in the body fit 32
+    /// bits.
     Thread {
-        /// Name of a variable that counts the completed iterations of the thread: 0, 1, …. A loop has it only if its
-        /// trip count is a multiple of the number of threads; `None` in other loops.
+        /// Name of the variable that counts the completed iterations of the thread: 0, 1, …. The loop is then unrolled,
+        /// and its trip count must be a multiple of the number of threads. `None`: no such variable.
         round: Option<String>,
     },
 }
@@ -50,7 +51,7 @@ impl LoopKind {
 /// Memory space of an array that a function declares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Storage {
-    /// Memory private to the thread.
+    /// Memory private to the thread that executes the declaration.
     Private,
     /// Memory shared by the threads of a GPU thread block.
     Shared,
@@ -99,8 +100,9 @@ pub struct Strided {
     pub stride: Expr,
 }
 
-/// Operation that the runtime library or the target language provides. Source and destination do not overlap, and
-/// a negative count is treated as 0.
+/// Operation that the runtime library or the target language provides. Source and destination do not overlap. A
+/// negative number of runs, blocks, rows or columns counts as 0, and so does a negative length of the runs of
+/// `CopyRuns` and `CastRuns`. The lengths of `Copy`, `Zero` and `ZeroRuns` are never negative.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Primitive {
     /// Copy of one contiguous run of elements.
@@ -126,9 +128,9 @@ pub enum Primitive {
         count: Expr,
         /// Length of each run in bytes.
         bytes: Expr,
-        /// Number of bytes that the whole relayout writes, of which this call is a part. The routine uses streaming
-        /// (non-temporal) stores if the number exceeds a fraction of the last-level cache; -1 selects streaming stores
-        /// always.
+        /// Number of bytes that the whole relayout writes, of which this call is a part. On x86 processors that benefit
+        /// from streaming (non-temporal) stores, the routine uses them if the number exceeds a fraction of the
+        /// last-level cache. -1 selects streaming stores on every x86 processor.
         whole_bytes: Expr,
     },
     /// Transposition of a block of elements. The elements of a row are adjacent in the source, the elements of a column
@@ -244,13 +246,15 @@ pub enum Primitive {
         /// Arguments of the call, in order.
         args: Vec<Expr>,
     },
-    /// Store of a texel in an image by a generated function.
+    /// Store of one texel in an image by a call of a generated function.
     StoreTexel {
         /// Identifier of the function.
         function: String,
-        /// Arguments of the call: the image, then the index along each physical axis, outermost first.
+        /// Arguments of the call before the value: the image, then the index along each physical axis, outermost first.
+        /// The last index counts texels of the row, not elements: a row of 12 elements with 4 elements to a texel has
+        /// the texels 0, 1 and 2.
         args: Vec<Expr>,
-        /// Value of the texel.
+        /// Value of the texel: an element, or the name of an array of four elements if a texel has four.
         value: Value,
     },
 }
@@ -280,8 +284,8 @@ pub enum Stmt {
         /// Value of the constant.
         value: Expr,
     },
-    /// Declaration of an index constant whose value is an element of type `i64`, such as `idx[i]` in `x[idx[i]]`.
-    /// Statements that use it check or assert that the value is in bounds.
+    /// Declaration of an index constant from an element value of type `i64`, such as `idx[i]` in `x[idx[i]]`. The
+    /// constant is not used if the value does not fit the index type.
     LetIndex {
         /// Identifier of the constant.
         name: String,
@@ -294,7 +298,8 @@ pub enum Stmt {
         name: String,
         /// Element type of the constant.
         dtype: Dtype,
-        /// Bytes of one lane, the lowest first; all lanes are equal.
+        /// Bytes of one lane, the least significant first (little-endian); all lanes are equal. For a record, all of
+        /// its bytes.
         bytes: Vec<u8>,
         /// Form of the constant in source code.
         spelling: Spelling,
@@ -373,7 +378,7 @@ pub enum Stmt {
         /// Statements, in order.
         body: Vec<Stmt>,
     },
-    /// Store of one element in a buffer.
+    /// Store of one element in a buffer, or in an array that the function declares.
     Store {
         /// Identifier of the buffer.
         buffer: String,
@@ -385,7 +390,7 @@ pub enum Stmt {
         /// others, such as `i4`. `None`: an ordinary assignment stores it.
         through: Option<String>,
     },
-    /// Store of one byte that holds several packed elements.
+    /// Store of one byte of a buffer whose elements share bytes, such as `i4`.
     StoreByte {
         /// Identifier of the buffer.
         buffer: String,

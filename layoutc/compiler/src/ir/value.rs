@@ -15,9 +15,10 @@ pub enum Value {
         /// Bit pattern of the constant, in the low bits.
         bits: u64,
     },
-    /// Value of a declared element variable or constant.
+    /// Value of a declared element variable or constant. As the value of a texel store, also the array that holds the
+    /// four elements of the texel.
     Name {
-        /// Identifier of the variable or constant.
+        /// Identifier of the variable, constant or array.
         name: String,
     },
     /// Element of an array that the function declares.
@@ -39,21 +40,22 @@ pub enum Value {
         /// Condition on indices.
         condition: Expr,
     },
-    /// Element read from a buffer.
+    /// Element read from a buffer, or from an array that the function declares.
     Load {
-        /// Identifier of the buffer.
+        /// Identifier of the buffer or array.
         buffer: String,
-        /// Index of the element in the buffer, in elements.
+        /// Index of the element in the buffer or array, in elements.
         index: Expr,
         /// Identifier of the generated function that loads the element, for an element that shares its byte with
         /// others, such as `i4`. `None`: an ordinary load.
         through: Option<String>,
     },
-    /// Texel of an image, read by a generated function.
+    /// Element of an image, read by a call of a generated function.
     Fetch {
         /// Identifier of the function.
         function: String,
-        /// Arguments of the call: the image, then the index along each physical axis, outermost first.
+        /// Arguments of the call: the image, then the index of the element along each physical axis, outermost first.
+        /// The last index counts elements, even if a texel has four of them.
         args: Vec<Expr>,
     },
     /// Negation `-a`.
@@ -126,13 +128,14 @@ pub enum ValueOp {
     Multiply,
     /// `a / b` of floats.
     Divide,
-    /// Quotient of integers, rounded towards minus infinity.
+    /// Quotient of integers, rounded towards minus infinity; 0 if `b` is 0.
     FloorDivide,
-    /// Remainder of [`FloorDivide`](Self::FloorDivide), from 0 to `b - 1` for a positive divisor `b`: `-1 % 4` is 3.
+    /// Remainder of [`FloorDivide`](Self::FloorDivide), which has the sign of the divisor `b`: `-1 % 4` is 3. If `b` is
+    /// 0, the result is `a`.
     Modulo,
-    /// Conjunction of truth values.
+    /// Conjunction of truth values. The right operand is evaluated only if the left one is true.
     And,
-    /// Disjunction of truth values.
+    /// Disjunction of truth values. The right operand is evaluated only if the left one is false.
     Or,
     /// Lesser operand, `b` if they are equal. If one of two floats is a NaN, the result is the other one.
     Min,
@@ -165,9 +168,11 @@ pub enum Update {
     Sum,
     /// Product of the stored and the new value.
     Product,
-    /// Lesser of the stored and the new value.
+    /// Lesser of the stored and the new value: the new value if it is less, otherwise the stored value, also if one of
+    /// them is a NaN.
     Min,
-    /// Greater of the stored and the new value.
+    /// Greater of the stored and the new value: the new value if it is greater, otherwise the stored value, also if one
+    /// of them is a NaN.
     Max,
 }
 
@@ -182,12 +187,12 @@ impl Value {
         Self::Binary { op, dtype, a: Box::new(a), b: Box::new(b) }
     }
 
-    /// True if the value is an element that is copied: an element that is loaded, fetched or named, also after
-    /// conversions. False if the value is computed by other operations.
-    pub fn is_moved(&self) -> bool {
+    /// True if the value is an element that is copied: a `Load`, `Fetch` or `Name`, or the conversion of such an
+    /// element by one or several `Cast`s. False for all other values, including `Item` and `Convert`.
+    pub fn is_copied(&self) -> bool {
         match self {
             Self::Load { .. } | Self::Name { .. } | Self::Fetch { .. } => true,
-            Self::Cast { value, .. } => value.is_moved(),
+            Self::Cast { value, .. } => value.is_copied(),
             _ => false,
         }
     }
@@ -202,7 +207,8 @@ impl Value {
     }
 
     /// Calls `visit` on every index expression in the value, including operands of expressions. Calls `name` on the
-    /// identifier of every buffer and image that the value reads.
+    /// identifier of every buffer of a `Load`, and on every argument of a `Fetch` that is a name: the image, and
+    /// indices that are single names. Arrays of an `Item` are not passed to `name`.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
         self.walk(&mut |value| match value {
             Self::Item { index: expr, .. }
@@ -255,7 +261,8 @@ impl Value {
     }
 
     /// Rewrites the value in place. Applies `change` to every value in it, operands before the values that contain them
-    /// (post-order), and `index` to every index expression in it.
+    /// (post-order), and `index` once to each index expression that is an operand of a value, not to the operands of
+    /// that expression.
     pub fn rewrite(&mut self, change: &dyn Fn(&mut Value), index: &dyn Fn(&mut Expr)) {
         let part = |value: &mut Value| value.rewrite(change, index);
         match self {

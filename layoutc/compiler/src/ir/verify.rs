@@ -1,5 +1,5 @@
 //! Verifier of functions of the loop IR. It checks that names are used only in the scope of their declaration, that
-//! types agree, that read-only buffers are not written, and that loops are nested legally.
+//! types agree, that read-only buffers are not written, that loops are nested legally, and that steps are positive.
 
 use thiserror::Error;
 
@@ -15,7 +15,7 @@ pub enum VerifyError {
         /// Name that is not visible.
         name: String,
     },
-    /// A statement writes a buffer that is read-only.
+    /// A statement writes a read-only buffer: an input of the function, or an alias that is not declared as written.
     #[error("`{name}` is read only")]
     ReadOnly {
         /// Identifier of the buffer.
@@ -29,13 +29,13 @@ pub enum VerifyError {
         /// Type of the operand.
         found: Dtype,
     },
-    /// An illegal nest of loops: a block or grid-stride loop inside any loop, a parallel loop inside a parallel or GPU
-    /// loop, or a thread loop inside a thread or parallel loop.
+    /// An illegal nest of loops: a block or grid-stride loop inside any loop; a parallel or worksharing loop inside a
+    /// parallel, worksharing or GPU loop; or a thread loop inside a thread, parallel or worksharing loop.
     #[error("a {kind:?} loop inside a {around:?} loop")]
     LoopKind {
         /// Kind of the inner loop.
         kind: LoopKind,
-        /// Kind of the outer loop.
+        /// Kind of the outermost loop around it that must not contain it.
         around: LoopKind,
     },
     /// A loop whose step is not positive.
@@ -48,10 +48,12 @@ pub enum VerifyError {
     },
 }
 
-/// Checks that a function obeys the rules of the loop IR: declared names, matching types, legal nests, positive steps.
+/// Checks that a function obeys the rules of the loop IR: declared names, matching types, no writes to read-only
+/// buffers, legal nests and positive steps.
 ///
 /// # Errors
-/// The first violation, in the order of the statements.
+/// The first violation, in the order of the statements: [`VerifyError::Undeclared`], [`VerifyError::ReadOnly`],
+/// [`VerifyError::Type`], [`VerifyError::LoopKind`] or [`VerifyError::Step`].
 pub fn verify(function: &Function) -> Result<(), VerifyError> {
     let mut verifier = Verifier { names: Vec::new(), loops: Vec::new() };
     for Param { name, ty } in &function.params {
@@ -224,10 +226,11 @@ impl Verifier {
             | Primitive::CastRuns { to, .. }
             | Primitive::CastTranspose { to, .. }
             | Primitive::ZeroRuns { to, .. } => self.writable(&to.buffer).map(drop),
-            Primitive::Fence { .. }
-            | Primitive::Barrier
-            | Primitive::Call { .. }
-            | Primitive::StoreTexel { .. } => Ok(()),
+            Primitive::StoreTexel { args, .. } => match args.first() {
+                Some(Expr::Name { name }) => self.writable(name).map(drop),
+                _ => Ok(()),
+            },
+            Primitive::Fence { .. } | Primitive::Barrier | Primitive::Call { .. } => Ok(()),
         }
     }
 
@@ -272,7 +275,8 @@ impl Verifier {
         fault
     }
 
-    /// Checks that a value has the type `expected`. A value of unknown type passes.
+    /// Checks that the operands of a value are declared and have matching types, and that the value has the type
+    /// `expected`. A value of unknown type passes.
     fn same(&self, expected: Dtype, value: &Value) -> Result<(), VerifyError> {
         match self.value(value)? {
             Some(found) if found != expected => Err(VerifyError::Type { expected, found }),
@@ -280,7 +284,8 @@ impl Verifier {
         }
     }
 
-    /// Type of a value; `None` if it is unknown, as for a texel, an index name or a word of several elements.
+    /// Checks that the operands of a value are declared and have matching types, and returns the type of the value;
+    /// `None` if it is unknown, as for an element of an image, or for the name of an index.
     fn value(&self, value: &Value) -> Result<Option<Dtype>, VerifyError> {
         const BOOL: Dtype = Dtype { scalar: Scalar::Bool, lanes: 1 };
         Ok(match value {

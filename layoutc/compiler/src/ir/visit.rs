@@ -24,7 +24,8 @@ pub enum PartMut<'a> {
 }
 
 impl Stmt {
-    /// Lists of statements nested in this one: the body of a loop or of a `Single`, or both branches of a condition.
+    /// Lists of statements nested directly in this one: the body of a loop or of a `Single`, or both branches of a
+    /// condition. Empty for any other statement.
     pub fn nested(&self) -> impl Iterator<Item = &Vec<Stmt>> {
         let [body, otherwise] = match self {
             Self::For { body, .. } | Self::Single { body } => [Some(body), None],
@@ -34,7 +35,8 @@ impl Stmt {
         body.into_iter().chain(otherwise)
     }
 
-    /// Mutable lists of statements nested in this one: the body of a loop or of a `Single`, or both branches of a condition.
+    /// Mutable lists of statements nested directly in this one: the body of a loop or of a `Single`, or both branches
+    /// of a condition. Empty for any other statement.
     pub fn nested_mut(&mut self) -> impl Iterator<Item = &mut Vec<Stmt>> {
         let [body, otherwise] = match self {
             Self::For { body, .. } | Self::Single { body } => [Some(body), None],
@@ -59,7 +61,8 @@ impl Stmt {
         found
     }
 
-    /// True if this statement, or one nested in it, declares the name.
+    /// True if this statement, or one nested in it, declares a constant, a variable, an array or an alias with the name
+    /// `wanted`.
     pub fn declares(&self, wanted: &str) -> bool {
         self.any(|stmt| match stmt {
             Self::Let { name, .. }
@@ -78,7 +81,8 @@ impl Stmt {
         })
     }
 
-    /// Replaces an index name by another in the index expressions of this statement and of those nested in it.
+    /// Replaces the index name `from` by `to` in the index expressions of this statement and of those nested in it.
+    /// Declarations keep their names.
     pub fn rename(&mut self, from: &str, to: &str) {
         let replaced = |expr: &Expr| {
             expr.map(&|part| if part == Expr::name(from) { Expr::name(to) } else { part })
@@ -95,7 +99,7 @@ impl Stmt {
         self.any(|stmt| matches!(stmt, Self::For { kind: LoopKind::Parallel, .. }))
     }
 
-    /// Calls `visit` on each direct operand of this statement, without those of nested statements.
+    /// Calls `visit` on each direct operand of this statement; operands of nested statements are left out.
     pub fn parts(&self, visit: &mut dyn FnMut(Part<'_>)) {
         let mut index = |exprs: &[&Expr]| exprs.iter().for_each(|expr| visit(Part::Index(expr)));
         match self {
@@ -174,7 +178,8 @@ impl Stmt {
     }
 
     /// Calls `visit` on every index expression of this statement and of the statements nested in it, including operands
-    /// of expressions, and `name` on the identifier of every buffer.
+    /// of expressions. Calls `name` on each operand [`Part::Buffer`] of these statements, and on the names that
+    /// [`Value::visit`] passes to it.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
         self.walk(&mut |stmt| {
             stmt.parts(&mut |part| match part {

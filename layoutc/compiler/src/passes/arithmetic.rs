@@ -11,40 +11,41 @@ use crate::model::compute::MathFunction;
 pub enum ArithmeticHelper {
     /// Absolute value of a signed integer.
     Abs,
-    /// Quotient of integers, rounded toward minus infinity.
+    /// Quotient of integers, rounded toward minus infinity; 0 if the divisor is 0.
     FloorDiv,
-    /// Remainder of `FloorDiv`, which has the sign of the divisor.
+    /// Remainder of `FloorDiv`, which has the sign of the divisor; the dividend if the divisor is 0.
     FloorMod,
     /// `a < b ? a : b` of floats; `b` if `a` or `b` is NaN.
     Lesser,
     /// `a > b ? a : b` of floats; `b` if `a` or `b` is NaN.
     Greater,
-    /// Minimum of two values; if one of two floats is NaN, the other one.
+    /// Minimum of two values, the second one if they are equal; if one of two floats is NaN, the other one.
     Min,
-    /// Maximum of two values; if one of two floats is NaN, the other one.
+    /// Maximum of two values, the second one if they are equal; if one of two floats is NaN, the other one.
     Max,
     /// Conversion of an f64 to an f32, rounded to nearest.
     Round,
 }
 
-/// Element value as far as the choice of a helper depends on it. `V` is the type of values.
+/// Element value as far as the choice of a helper depends on it. `V` is the type of the value and of its operands.
 #[derive(Debug)]
 pub enum Shape<'v, V> {
     /// Constant with its type and bit pattern.
     Constant(Dtype, u64),
-    /// Integer that is converted to an arithmetic type.
+    /// Index or integer that is converted to an arithmetic type, and never NaN.
     Integer,
     /// Variable, array element or buffer element.
     Place,
-    /// Choice between two values.
+    /// Selection by a condition, with the values if it holds and if it does not.
     Select([&'v V; 2]),
-    /// Operation on operands, with the type of its result. A helper is called for some types and operands only.
+    /// Operation on operands that a helper can compute, with the type of its result. [`helper`] chooses whether a
+    /// helper or an operator computes it.
     Operation(ArithmeticHelper, Dtype, Vec<&'v V>),
     /// Any other value.
     Other,
 }
 
-/// Types of element values with a [`Shape`].
+/// Types of element values with a [`Shape`]: those of the loop IR and of the template model.
 pub trait Shaped: Sized {
     /// Shape of the value.
     fn shape(&self) -> Shape<'_, Self>;
@@ -77,7 +78,7 @@ impl Shaped for Value {
 }
 
 impl<'v, V> Shape<'v, V> {
-    /// Shape of the conversion of `value` by a cast of the language.
+    /// Shape of the conversion of `value` from the type `from` to the type `to` by a cast of the target language.
     pub(crate) fn conversion([from, to]: [Dtype; 2], value: &'v V) -> Self {
         match (from.scalar, to.scalar) {
             (Scalar::F64, Scalar::F32) => Self::Operation(ArithmeticHelper::Round, to, vec![value]),
@@ -87,8 +88,9 @@ impl<'v, V> Shape<'v, V> {
     }
 }
 
-/// Helper that computes a value, with the type of its result and its operands. `None` if an operator or a library
-/// function of the language computes the value.
+/// Helper that computes a value, as the triple of the helper, the type of its result, and its operands in the order of
+/// the call. Operands of a minimum or maximum may be swapped. `None` if an operator or a library function of the
+/// language computes the value.
 pub fn helper<V: Shaped>(value: &V) -> Option<(ArithmeticHelper, Dtype, Vec<&V>)> {
     use ArithmeticHelper as Helper;
     let Shape::Operation(helper, dtype, mut args) = value.shape() else { return None };
@@ -110,8 +112,9 @@ pub fn helper<V: Shaped>(value: &V) -> Option<(ArithmeticHelper, Dtype, Vec<&V>)
     Some((chosen?, dtype, args))
 }
 
-/// Helper that updates an accumulator of type `dtype` with `value`. `None` for an operator other than `min=` and `max=`,
-/// and for a value that is evaluated twice at no cost.
+/// Helper that updates an accumulator of type `dtype` with `value` by the operator `how`; its operands are the value,
+/// then the accumulator. `None` for an operator other than `min=` and `max=`, and if `value` is a variable or an
+/// element, which is evaluated twice at no cost.
 pub fn update_helper<V: Shaped>(how: Update, dtype: Dtype, value: &V) -> Option<ArithmeticHelper> {
     let helper = match how {
         Update::Min => ArithmeticHelper::Min,
@@ -123,7 +126,8 @@ pub fn update_helper<V: Shaped>(how: Update, dtype: Dtype, value: &V) -> Option<
 }
 
 impl ArithmeticHelper {
-    /// Helper with one comparison, for floats of which the second is never NaN.
+    /// Helper with one comparison, if the second of two floats is never NaN or is kept if it is NaN: `Lesser` for
+    /// `Min`, `Greater` for `Max`, and any other helper itself.
     fn single(self) -> Self {
         match self {
             Self::Min => Self::Lesser,
@@ -133,7 +137,7 @@ impl ArithmeticHelper {
     }
 }
 
-/// True if a float value is never NaN, whatever the inputs.
+/// True if a float value is known never to be NaN, whatever the inputs.
 pub(crate) fn never_nan<V: Shaped>(value: &V) -> bool {
     match value.shape() {
         Shape::Constant(..) => float(value).is_some_and(|value| !value.is_nan()),
@@ -156,7 +160,7 @@ pub(crate) fn float<V: Shaped>(value: &V) -> Option<f64> {
     }
 }
 
-/// True if a divisor is a nonzero constant.
+/// True if a divisor is a constant whose bit pattern is not 0.
 fn is_divisor<V: Shaped>(value: &V) -> bool {
     matches!(value.shape(), Shape::Constant(_, 1..))
 }

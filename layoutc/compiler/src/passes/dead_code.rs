@@ -65,8 +65,8 @@ fn declared(stmt: &Stmt) -> Option<&str> {
 }
 
 /// True if one of the consecutive statements `stmts`, or one nested in them, reads the name `name` that is declared
-/// before them. Statements after a second declaration of `name` do not count. An update does not read the variable that
-/// it updates, nor a store the array.
+/// before them. Statements after a second declaration of `name` do not count. An update does not read the variable or
+/// array that it updates, and a store does not read the array that it writes.
 fn is_read<'s>(stmts: impl Iterator<Item = &'s Stmt>, name: &str) -> bool {
     for stmt in stmts {
         let is_shadowed = matches!(stmt, Stmt::For { name: variable, .. } if variable == name);
@@ -82,8 +82,8 @@ fn is_read<'s>(stmts: impl Iterator<Item = &'s Stmt>, name: &str) -> bool {
     false
 }
 
-/// Removes from `stmts` the updates and stores of the variable or array `name` that is declared before them, up to a second
-/// declaration of `name`.
+/// Removes from `stmts` the updates and stores of the variable or array `name` that is declared before them, up to a
+/// second declaration of `name`.
 fn remove_updates(stmts: &mut Vec<Stmt>, name: &str) {
     let is_of_name = |stmt: &Stmt| {
         matches!(
@@ -103,7 +103,7 @@ fn remove_updates(stmts: &mut Vec<Stmt>, name: &str) {
     stmts.extend(shadowed);
 }
 
-/// True if a statement reads `name` in a part of its own, without the statements nested in it.
+/// True if a direct operand of a statement reads `name`; the statements nested in it do not count.
 fn names_itself(stmt: &Stmt, name: &str) -> bool {
     let mut found = false;
     match stmt {

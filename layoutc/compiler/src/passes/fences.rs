@@ -3,17 +3,17 @@
 use crate::ir::{Expr, Function, LoopKind, Primitive, Stmt};
 use crate::machine::CPU;
 
-/// Appends a fence to the body of each parallel loop that calls a primitive with streaming stores, because a fence
-/// orders only the stores of its own thread. The function gets a fence at its end if it calls such a primitive outside
-/// of parallel loops.
+/// Appends a fence to the body of each parallel loop that calls a primitive that may use streaming stores, because a
+/// fence orders only the stores of its own thread. The function gets a fence at its end if it calls such a primitive
+/// outside of parallel loops.
 pub fn fences(function: &mut Function) {
     let mut outside = None;
     fence_loops(&mut function.body, &mut outside);
     function.body.extend(outside.map(fence));
 }
 
-/// Appends fences to the parallel loops of a body. Sets `outside` to the bytes of the relayout if the body calls a
-/// primitive with streaming stores outside of parallel loops.
+/// Appends fences to the parallel loops of a body. Sets `outside` to the bytes of the whole relayout if the body calls
+/// a primitive that may use streaming stores outside of parallel loops; otherwise `outside` keeps its value.
 fn fence_loops(body: &mut [Stmt], outside: &mut Option<Expr>) {
     for stmt in body {
         if let Stmt::Primitive(primitive) = stmt {
@@ -50,7 +50,8 @@ pub fn fits_l2(whole_bytes: &Expr) -> bool {
     matches!(whole_bytes, Expr::Int { value } if (0..=CPU.l2_bytes).contains(value))
 }
 
-/// Bytes of the whole relayout, if the primitive uses streaming stores for a large number; `None` if it never does.
+/// Bytes of the whole relayout, if the primitive may use streaming stores, depending on their number. `None` if it
+/// never does, as a transposition of one block in a relayout whose constant size fits an L2 cache.
 fn streamed_bytes(primitive: &Primitive) -> Option<&Expr> {
     match primitive {
         Primitive::Transpose { whole_bytes, blocks: None, .. } => {

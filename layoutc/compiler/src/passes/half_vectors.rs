@@ -1,6 +1,7 @@
-//! Vectorization of conversions of 16-bit floats. Processors convert a whole vector by one instruction, but compilers
-//! do not generate it from a loop over elements. So the loop is split: each iteration converts a run of its operands,
-//! computes, and converts a run of its results.
+//! Vectorization of conversions between f16 and f32. Processors convert a whole vector by one instruction, but
+//! compilers do not generate it from a loop over elements. So the loop is split: each iteration of the new loop
+//! converts runs of contiguous operands, computes in an inner loop over their elements, and converts the run of
+//! results.
 
 use super::Ranges;
 use crate::base::cast::{Cast, CastMode};
@@ -14,9 +15,10 @@ use crate::machine::CPU;
 const HALF: (Dtype, i64) = (Dtype { scalar: Scalar::F16, lanes: 1 }, 2);
 const SINGLE: (Dtype, i64) = (Dtype { scalar: Scalar::F32, lanes: 1 }, 4);
 
-/// Splits the innermost loops of a function over f16 elements into loops over vectors of
-/// [`CPU`](crate::machine::CPU)'s `half_vector_elements`. `ranges` holds the value ranges of the function's parameters;
-/// `name` returns an unused name similar to its argument.
+/// Splits loops of a function into loops over runs of `half_vector_elements` iterations ([`CPU`](crate::machine::CPU))
+/// and a remainder loop. A loop is split if it is serial with step 1, if its body is one store, and if it reads
+/// contiguous f16 elements that are converted to f32, or stores f32 values as contiguous f16 elements. `ranges` holds
+/// the value ranges of the function's parameters; `name` returns an unused name similar to its argument.
 pub fn half_vectors(
     function: &mut Function,
     ranges: &Ranges,
@@ -57,8 +59,8 @@ fn in_runs(
     all
 }
 
-/// False for a loop that is known to have fewer iterations than a run. Compilers would warn of accesses in a loop over
-/// runs that never executes.
+/// True for a loop that may have at least `half_vector_elements` iterations; false for any other statement. Compilers
+/// would warn of accesses in a loop over runs that never executes.
 fn may_have_run(stmt: &Stmt, ranges: &Ranges) -> bool {
     let Stmt::For { from, to, .. } = stmt else { return false };
     let bounds = ranges.of(from).zip(ranges.of(to));
@@ -67,8 +69,9 @@ fn may_have_run(stmt: &Stmt, ranges: &Ranges) -> bool {
     })
 }
 
-/// Run of f16 elements that one iteration of a vector loop reads: `buffer` and `index` give its start. `array` is the
-/// f32 array that holds the elements after conversion.
+/// Run of contiguous f16 elements that one iteration of the loop over runs reads from `buffer`. `index` is the index of
+/// an element in the original loop; with the start of the run for the loop variable, it is that of the first element.
+/// `array` is the f32 array that holds the elements after conversion.
 struct Read {
     buffer: String,
     index: Expr,
@@ -165,8 +168,8 @@ fn loop_in_runs(stmt: &Stmt, name: &mut dyn FnMut(&str) -> String) -> Option<Vec
     Some(all)
 }
 
-/// Exclusive end of the iterations of the loop `from..to` that form whole vectors of `half_vector_elements` iterations:
-/// 32 for `0..37` and 16 elements. `None` if both bounds are constants and no whole vector fits.
+/// Exclusive end of the iterations of the loop `from..to` that form whole runs of `half_vector_elements` iterations: 32
+/// for `0..37` and 16 elements. `None` if both bounds are constants and no whole run fits.
 fn whole_runs(from: &Expr, to: &Expr) -> Option<Expr> {
     if let (Expr::Int { value: from }, Expr::Int { value: to }) = (from, to) {
         let rounds = to.checked_sub(*from)?;
@@ -185,9 +188,9 @@ fn whole_runs(from: &Expr, to: &Expr) -> Option<Expr> {
     Some(if *from == zero { whole } else { Expr::Add { args: vec![from.clone(), whole] } })
 }
 
-/// Adds to `found` the runs of f16 elements that `value` reads, without duplicates. A run is a converted load whose
-/// index grows by one per iteration of the loop with variable `round`. Operands that are evaluated only under a
-/// condition are left out. `name` returns an unused name similar to its argument.
+/// Adds to `found` the runs of f16 elements that `value` reads, without duplicates. A run is a load that is converted
+/// to f32, and whose index grows by one per iteration of the loop with variable `round`. Operands that are evaluated
+/// only under a condition are left out. `name` returns an unused name similar to its argument.
 fn find(value: &Value, round: &str, found: &mut Vec<Read>, name: &mut dyn FnMut(&str) -> String) {
     match value {
         Value::Cast { cast, value: read } if is_cast(*cast, HALF, SINGLE) => {
@@ -234,7 +237,8 @@ fn is_read(number: &Value, read: &Read) -> bool {
     }
 }
 
-/// True if the index grows by one from one iteration to the next of the loop with variable `round`.
+/// True if the index is the loop variable `round`, or a sum of it and of terms without it: it then grows by one from
+/// one iteration to the next.
 fn goes_on(index: &Expr, round: &str) -> bool {
     let is_round = |expr: &Expr| *expr == Expr::name(round);
     let mentions = |expr: &Expr| {

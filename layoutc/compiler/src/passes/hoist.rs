@@ -8,10 +8,11 @@ use super::Ranges;
 use crate::base::dtype::Dtype;
 use crate::ir::{Expr, Function, LoopKind, Part, PartMut, Stmt, Value, ValueOp};
 
-/// Moves invariant values of a function before the loops that compute them, each before the outermost loop in which it
-/// is invariant. A value is moved only if the loop computes it at least once whenever it is reached: the loop is known
-/// to have an iteration, and the value is outside of branches. `ranges` holds the value ranges of the function's
-/// parameters; `name` returns an unused identifier similar to its argument.
+/// Moves invariant values that contain a division, a remainder or a call out of the loops of a function, each to a
+/// variable before the outermost possible loop. A value is moved out of a loop if it is invariant in the loop, if the
+/// loop is not parallel and is known to have an iteration, and if every iteration computes the value, outside of
+/// branches. `ranges` holds the value ranges of the function's parameters; `name` returns an unused identifier similar
+/// to its argument.
 pub fn hoist(function: &mut Function, ranges: &Ranges, name: &mut dyn FnMut(&str) -> String) {
     let mut hoister = Hoister { ranges: ranges.clone(), name };
     function.body = hoister.body(std::mem::take(&mut function.body));
@@ -54,7 +55,8 @@ impl Hoister<'_> {
     }
 
     /// Replaces invariant values by names in the statements of a loop's body that every iteration executes. Appends to
-    /// `moved` a triple (value, name, type) for each. `changed` are the names that the loop declares or writes.
+    /// `moved` a triple (value, name, type) for each distinct value. `changed` are the names that the loop declares or
+    /// writes.
     fn collect(
         &mut self,
         body: &mut [Stmt],
@@ -117,7 +119,8 @@ impl Hoister<'_> {
     }
 }
 
-/// Type of a computed value; `None` for elements, constants, truth values, selections and casts, which are not moved.
+/// Type of a computed value; `None` for elements, constants, indices, truth values, selections and casts, which are not
+/// moved.
 fn result(value: &Value) -> Option<Dtype> {
     match value {
         Value::Binary { op, dtype, .. } => {
@@ -139,7 +142,7 @@ fn result(value: &Value) -> Option<Dtype> {
     }
 }
 
-/// True if a value contains a division or a call.
+/// True if a value contains a division of floats or integers, a remainder, or a call.
 fn is_costly(value: &Value) -> bool {
     let mut found = false;
     value.walk(&mut |part| {
@@ -175,7 +178,8 @@ fn is_fixed(value: &Value, changed: &BTreeSet<String>) -> bool {
     by_value && by_index && by_buffer
 }
 
-/// Adds to `changed` the names that statements declare or write. A buffer counts as written if a primitive uses it.
+/// Adds to `changed` the names that the statements `body`, and those nested in them, declare or write. A buffer counts
+/// as written if a primitive or an alias uses it.
 fn changes(body: &[Stmt], changed: &mut BTreeSet<String>) {
     for stmt in body {
         stmt.walk(&mut |stmt| {

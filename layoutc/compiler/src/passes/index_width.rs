@@ -9,9 +9,10 @@ use crate::ir::{Expr, Function, PartMut, Stmt, Value, ValueOp};
 /// Type in which widened indices are computed.
 const WIDE: Dtype = Dtype { scalar: Scalar::I64, lanes: 1 };
 
-/// Replaces, in the element values of a function, an index by an `i64` value if it contains floor division, its
-/// remainder, a minimum or a maximum. No effect if `index_max`, the greatest value of the function's index type, is
-/// above 2^31 - 1.
+/// Replaces, in the element values of a function, each index by a value that is computed in `i64`, and then converted
+/// to the type of the index, if it contains floor division, its remainder, a minimum or a maximum. Indices with bitwise
+/// operations, conditions, selections, calls or Hilbert curves stay. No effect if `index_max`, the greatest value of
+/// the function's index type, is above 2^31 - 1.
 pub fn index_width(function: &mut Function, index_max: i64) {
     if index_max <= i64::from(i32::MAX) {
         function.body.iter_mut().for_each(widen);
@@ -51,8 +52,8 @@ fn needs_function(index: &Expr) -> bool {
     any
 }
 
-/// Index expression as an element value of type `i64`. `None` if it contains an operation other than sums, products,
-/// quotients, remainders, minima and maxima of names and constants.
+/// Index expression as an element value of type `i64`. `None` if it contains an operation other than negations, sums,
+/// products, quotients, remainders, minima and maxima of names and constants.
 fn as_value(index: &Expr) -> Option<Value> {
     let binary = |op, a: &Expr, b: &Expr| Some(Value::binary(op, WIDE, as_value(a)?, as_value(b)?));
     let folded = |op, args: &[Expr]| {

@@ -2,9 +2,11 @@
 
 use crate::ir::{Expr, Function, Stmt};
 
-/// Removes declarations of index constants whose value an earlier constant has that is visible there, such as the offset
-/// of a row in each of the statements that compute the row, and replaces their uses by the earlier constant. The names of
-/// both differ in their number only: offsets in two buffers stay apart, also where they are equal.
+/// Removes each index constant whose value is that of an earlier constant that is visible there, and replaces its uses
+/// by the earlier one: statements that compute the same row then share the offset of the row. Only constants whose
+/// names differ in their number only are merged, as `x0` and `x1`: offsets in two buffers stay apart, also where they
+/// are equal. A constant stays if its value is an integer or a single name, or if one of the two names is declared
+/// again after it.
 pub fn merge_constants(function: &mut Function) {
     merge(&mut function.body, &mut Vec::new());
 }
@@ -12,7 +14,8 @@ pub fn merge_constants(function: &mut Function) {
 /// Pairs (value, name) of the visible constants.
 type Known = Vec<(Expr, String)>;
 
-/// Merges the constants of a body, and those of the bodies nested in it, with each other and with those `known` outside.
+/// Merges the constants of a body, and those of the bodies nested in it, with each other and with the constants `known`
+/// that are declared outside.
 fn merge(body: &mut Vec<Stmt>, known: &mut Known) {
     let outside = known.clone();
     let mut at = 0;
@@ -38,8 +41,8 @@ fn merge(body: &mut Vec<Stmt>, known: &mut Known) {
     *known = outside;
 }
 
-/// Name of the constant that a statement declares, and the known constant with the same value and stem; `None` for other
-/// statements, and for values that are names or integers.
+/// Pair of the name of the constant that a statement declares, and of the name of the constant in `known` with the same
+/// value and stem; `None` if there is none, for other statements, and for values that are names or integers.
 fn equal(stmt: &Stmt, known: &Known) -> Option<(String, String)> {
     let Stmt::Let { name, value } = stmt else { return None };
     if matches!(value, Expr::Int { .. } | Expr::Name { .. }) {
@@ -50,12 +53,13 @@ fn equal(stmt: &Stmt, known: &Known) -> Option<(String, String)> {
     Some((name.clone(), same.clone()))
 }
 
-/// Name without its number: `x` of `x12`.
+/// Stem of a name, without the digits at its end: `x` of `x12`.
 fn stem(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit())
 }
 
-/// True if the statement, or one nested in it, declares the name of a constant or a name in its value again.
+/// True if the statement, or one nested in it, declares `name` or a name in `value` again: the constant `name`, whose
+/// value is `value`, is then hidden.
 fn hides(stmt: &Stmt, value: &Expr, name: &str) -> bool {
     let mut hidden = stmt.declares(name);
     value.visit(&mut |part| {

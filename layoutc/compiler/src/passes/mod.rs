@@ -1,6 +1,8 @@
-//! Passes that rewrite functions of the loop IR. [`cpu_kernel`], [`gpu_kernel`] and [`cpu_relayout`] run them in their
-//! order. Later, when the target language is known, run [`index_width`], [`openmp`] and [`vector_stores`], in this order.
-//! Last, [`requirements`](requirements()) finds what a function needs around it, and changes nothing.
+//! Passes that rewrite functions of the loop IR. [`cpu_kernel`], [`gpu_kernel`] and [`cpu_relayout`] each run a
+//! sequence of passes that do not depend on the target language. Later, when the target language is known, those of
+//! [`index_width`], [`openmp`] and [`vector_stores`] that apply to it are run, in this order. Last,
+//! [`requirements`](requirements()) finds the helper functions and standard headers that a function needs, and changes
+//! nothing.
 
 mod arithmetic;
 mod dead_code;
@@ -43,22 +45,23 @@ pub use self::zeroing::zeroing;
 
 use crate::ir::Function;
 
-/// Runs the passes for a kernel on one or several threads of a CPU with vectors. `ranges` holds the value ranges of the
-/// function's parameters; `name` returns an unused identifier similar to its argument.
+/// Runs the passes for a kernel on one or several threads of a CPU, for a target that has the primitives of the runtime
+/// library. `ranges` holds the value ranges of the function's parameters; `name` returns an unused identifier similar
+/// to its argument.
 pub fn cpu_kernel(function: &mut Function, ranges: &Ranges, name: &mut dyn FnMut(&str) -> String) {
     gpu_kernel(function, ranges);
     hoist(function, ranges, name);
     half_vectors(function, ranges, name);
 }
 
-/// Runs the passes for a relayout on one or several threads of a CPU.
+/// Runs the passes for a relayout on one or several threads of a CPU: `zeroing`, then `fences`.
 pub fn cpu_relayout(function: &mut Function) {
     zeroing(function);
     fences(function);
 }
 
-/// Runs the passes for a kernel in GPU threads, or on a CPU without vectors. `ranges` holds the value ranges of the
-/// function's parameters.
+/// Runs the passes for a kernel in GPU threads, or on a CPU for a target without the primitives of the runtime library.
+/// `ranges` holds the value ranges of the function's parameters.
 pub fn gpu_kernel(function: &mut Function, ranges: &Ranges) {
     simplify(function, ranges);
     scalars(function);

@@ -9,7 +9,7 @@ use crate::ir::{Expr, Function, LoopKind, Part, Primitive, Stmt, Storage, Stride
 use crate::machine::CPU;
 
 /// True if a relayout is compiled once per vector length, with its primitives inlined: it has from 1 to
-/// `CPU.inlined_calls` calls of primitives that transpose or copy runs, all with constant strides.
+/// `CPU.inlined_calls` calls of `Transpose` or `CopyRuns`, and the strides of all these calls are constants.
 pub fn has_vector_versions(function: &Function) -> bool {
     let mut calls = Some(0_usize);
     for stmt in &function.body {
@@ -28,9 +28,14 @@ pub fn has_vector_versions(function: &Function) -> bool {
     calls.is_some_and(|calls| (1..=CPU.inlined_calls).contains(&calls))
 }
 
-/// Converts the versions of a function that are called from one parallel region. Unless all of them can be converted,
-/// and one of them has a parallel loop, none is changed: a scalar variable cannot be shared by the threads. `avoid` is
-/// true for identifiers that generated names must not equal.
+/// Converts `versions`, the versions of a function that are called from the same parallel region, to bodies of that
+/// region. Changes none of them if none has a parallel loop, or if one of them cannot be converted:
+/// - a parallel loop lies between the declaration of a variable, or of an index constant from an element value, and its
+///   last use: the threads cannot share a scalar
+/// - an element constant lies between such a declaration and the last use
+/// - a statement list with parallel loops declares an alias, or index variables without a value
+///
+/// Generated names are different from the identifiers for which `avoid` is true.
 pub fn openmp(versions: &mut [&mut Function], avoid: &dyn Fn(&str) -> bool) {
     if !versions.iter().any(|function| function.body.iter().any(Stmt::is_parallel)) {
         return;
@@ -42,8 +47,7 @@ pub fn openmp(versions: &mut [&mut Function], avoid: &dyn Fn(&str) -> bool) {
     }
 }
 
-/// Body of a function as the body of a parallel region; `None` if a scalar variable would have to be shared by the
-/// threads.
+/// Body of a function as the body of a parallel region; `None` if it cannot be converted (see [`openmp`]).
 fn region(function: &Function, avoid: &dyn Fn(&str) -> bool) -> Option<Vec<Stmt>> {
     let mut region = Region { avoid, taken: declared(function), arrays: Vec::new() };
     let mut body = region.body(&function.body)?;
@@ -93,8 +97,10 @@ struct Region<'a> {
 }
 
 impl Region<'_> {
-    /// Converts a statement list that contains parallel loops; the statements between these loops are executed by one
-    /// thread. `None` as for `region`.
+    /// Converts the statement list `stmts`, which may contain parallel loops. Private arrays become shared. Index
+    /// constants, element constants, assertions and comments stay, for all threads. One thread executes the other
+    /// statements without parallel loops, and all statements between a variable and its last use. `None` if the list
+    /// cannot be converted (see [`openmp`]).
     fn body(&mut self, stmts: &[Stmt]) -> Option<Vec<Stmt>> {
         let (mut all, mut once) = (Vec::new(), Vec::new());
         let mut at = 0;
@@ -135,7 +141,7 @@ impl Region<'_> {
         Some(all)
     }
 
-    /// Converts a statement that contains parallel loops; `None` as for `region`.
+    /// Converts a statement that is or contains a parallel loop; `None` if it cannot be converted (see [`openmp`]).
     fn parallel(&mut self, stmt: &Stmt) -> Option<Stmt> {
         let mut stmt = stmt.clone();
         match &mut stmt {
@@ -153,8 +159,9 @@ impl Region<'_> {
         Some(stmt)
     }
 
-    /// Shared array in place of a private one, and true if no other declaration in the function has the same name.
-    /// `None` for any other statement.
+    /// Pair of the declaration of a shared array in place of the private one that `stmt` declares, and of true if no
+    /// other declaration in the function has the name of the array or of its memory. `None` if `stmt` declares no
+    /// array.
     fn array(&mut self, stmt: &Stmt) -> Option<(Stmt, bool)> {
         let Stmt::Allocate { name, dtype, elements, storage } = stmt else { return None };
         let memory = match storage {
@@ -179,8 +186,8 @@ impl Region<'_> {
     }
 }
 
-/// End (exclusive) of the statements from `from` on that use the variable declared there, or variables declared among
-/// these statements. `None` if a parallel loop or an element constant is among these statements.
+/// Position after the last statement of `stmts` that uses the variable declared at the position `from`, or a name
+/// declared between these positions. `None` if a parallel loop or an element constant lies between them.
 fn end_of_use(stmts: &[Stmt], from: usize) -> Option<usize> {
     let mut end = from.checked_add(1)?;
     let mut at = from;
@@ -202,7 +209,8 @@ fn end_of_use(stmts: &[Stmt], from: usize) -> Option<usize> {
     Some(end)
 }
 
-/// True if an operand of the statement, or of a statement nested in it, contains the name `wanted`.
+/// True if an operand of the statement, or of a statement nested in it, uses the name `wanted`: an index, a variable,
+/// an array or a buffer.
 fn uses(stmt: &Stmt, wanted: &str) -> bool {
     let (mut by_expr, mut by_buffer, mut by_value) = (false, false, false);
     stmt.visit(
@@ -224,7 +232,7 @@ fn uses(stmt: &Stmt, wanted: &str) -> bool {
     by_expr || by_buffer || by_value
 }
 
-/// Moves the pending statements `once` to `all` as one statement that a single thread executes.
+/// Moves the statements `once` to the end of `all`, as one `Single` statement; nothing if there are none.
 fn flush(all: &mut Vec<Stmt>, once: &mut Vec<Stmt>) {
     if !once.is_empty() {
         all.push(Stmt::Single { body: std::mem::take(once) });

@@ -69,10 +69,11 @@ fn inside(mut stmt: Stmt, ranges: &mut Ranges) -> Stmt {
     stmt
 }
 
-/// Loops, simplified and in order, into which a loop is partitioned at the iterations where a comparison changes its
-/// truth. `None` if the statement is not a serial or unrolled loop with constant bounds, if it contains a barrier, or
-/// if no comparison changes. `None` too if there would be more than `loop_parts` loops, or more than `part_statements`
-/// statements in them ([`CPU`](crate::machine::CPU)).
+/// Simplified statements, in order, that replace a loop, split at the iterations where a comparison in its body changes
+/// its truth: a loop for each part, or the body of a part with one iteration. `None` if the statement is not a serial
+/// or unrolled loop with constant bounds and at least one iteration, if it contains a barrier, or if no comparison
+/// changes. `None` too if there would be more than `loop_parts` loops, or more than `part_statements` statements in
+/// them ([`CPU`](crate::machine::CPU)).
 fn parts(stmt: &Stmt, ranges: &Ranges) -> Option<Vec<Stmt>> {
     let Stmt::For { name, from, to, step, kind, body } = stmt else { return None };
     if !matches!(kind, LoopKind::Serial | LoopKind::Unrolled(_)) {
@@ -127,7 +128,8 @@ fn weight(stmt: &Stmt) -> usize {
     stmt.nested().flatten().map(weight).sum::<usize>().saturating_add(1)
 }
 
-/// Search for the iterations of a loop at which comparisons in its body change their truth.
+/// Search for the iterations of a loop at which comparisons in its body change their truth. Comparisons by `==` are
+/// left out; minima and maxima count as comparisons of their operands by `<=`.
 struct Search {
     /// Position of the loop variable among the names in `ranges`.
     position: usize,
@@ -138,8 +140,8 @@ struct Search {
     /// Pairs `(name, value)` of the index constants declared in the body so far, the innermost last. The values are
     /// expressions over names that are declared outside of the body.
     constants: Vec<(String, Expr)>,
-    /// Values of the loop variable at which the truth of a comparison differs from that in the iteration before, in no
-    /// order.
+    /// Values of the loop variable at which the truth of a comparison differs from that in the iteration before,
+    /// unsorted. A comparison is true, false, or undecided by the ranges of its operands.
     changes: Vec<i64>,
 }
 

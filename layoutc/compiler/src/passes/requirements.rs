@@ -1,5 +1,5 @@
-//! Requirements of a function: helper functions, conversions, primitives and parts of the standard library that the code
-//! around the function has to define or include, whatever the target language.
+//! Requirements of a function: helper functions, conversions, primitives and parts of the standard library that the
+//! code around the function has to define or include, whatever the target language.
 
 use std::collections::BTreeSet;
 
@@ -16,11 +16,11 @@ use crate::model::compute::MathFunction;
 pub enum IndexHelper {
     /// Quotient rounded toward minus infinity.
     FloorDiv,
-    /// Remainder of the quotient rounded toward minus infinity.
+    /// Remainder of `FloorDiv`, from 0 to the divisor minus 1.
     FloorMod,
-    /// Position of a cell along a Hilbert curve.
+    /// Position of a cell along the Hilbert curve of a grid.
     Hilbert,
-    /// Cell at a position along a Hilbert curve.
+    /// Cell at a position along the Hilbert curve of a grid.
     HilbertCell,
     /// Greater of two indices.
     Max,
@@ -31,43 +31,45 @@ pub enum IndexHelper {
 /// Primitive that a function calls, as far as its definition depends on the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Routine {
-    /// Copy of runs.
+    /// Copy of contiguous runs, [`Primitive::CopyRuns`].
     CopyRuns,
-    /// Fill of runs with zero bytes.
+    /// Fill of contiguous runs with zero bytes, [`Primitive::ZeroRuns`].
     ZeroRuns,
-    /// Transposition of one or several blocks.
+    /// Transposition of one or several blocks, [`Primitive::Transpose`].
     Transpose(TransposeCall),
-    /// Conversion of runs.
+    /// Conversion of the elements of contiguous runs, [`Primitive::CastRuns`].
     CastRuns(Cast),
-    /// Transposition of a block with a conversion; the number is that of adjacent elements transposed as a unit.
+    /// Transposition of a block with a conversion, [`Primitive::CastTranspose`]; the number is that of adjacent
+    /// elements that are transposed as a unit.
     CastTranspose(Cast, u32),
-    /// Transposition in registers of words of elements of a type, with the numbers of rows and columns.
+    /// Transposition in registers of words, [`Primitive::TransposeWords`], with the type of an element and the pair of
+    /// the number of words read and of words written.
     TransposeWords(Dtype, [i64; 2]),
 }
 
-/// Call of a transposition. A number is `None` if it is not a constant.
+/// Call of a transposition ([`Primitive::Transpose`]). A number is `None` if it is not a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TransposeCall {
-    /// Size of an element, in bytes.
+    /// Size of the unit that is transposed, in bytes: one element or several adjacent ones.
     pub element_bytes: u32,
-    /// Numbers of rows and columns of a block.
+    /// Numbers of rows and columns of a block in most calls.
     pub typical: [Option<u32>; 2],
-    /// Bytes between columns in the destination and between rows in the source.
+    /// Bytes between consecutive columns in the destination, and between consecutive rows in the source.
     pub strides: [Option<i64>; 2],
-    /// Bytes that the whole relayout writes.
+    /// Bytes that the whole relayout writes, or -1 for streaming stores.
     pub whole_bytes: Option<i64>,
     /// Bytes between consecutive blocks in the destination and in the source; `None` for a single block.
     pub steps: Option<[Option<i64>; 2]>,
 }
 
-/// Part of the standard library.
+/// Part of the C standard library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Library {
-    /// Check of a condition at run time.
+    /// Check of a condition at run time: `assert.h`.
     Assert,
-    /// Mathematical functions, infinity and NaN.
+    /// Mathematical functions, infinity and NaN: `math.h`.
     Math,
-    /// Copies and fills of memory.
+    /// Copies and fills of memory: `string.h`.
     Memory,
 }
 
@@ -76,13 +78,13 @@ pub enum Library {
 pub struct Requirements {
     /// Helper functions on indices.
     pub index: BTreeSet<IndexHelper>,
-    /// Helper functions of arithmetic, with the type of their results.
+    /// Helper functions of arithmetic, as pairs of the helper and the type of its result.
     pub arithmetic: BTreeSet<(ArithmeticHelper, Dtype)>,
-    /// Conversions of elements.
+    /// Conversions of elements to another type, by values or by primitives.
     pub casts: BTreeSet<Cast>,
-    /// Primitives.
+    /// Primitives of the runtime library, as far as their definition depends on the call.
     pub routines: BTreeSet<Routine>,
-    /// Types of the elements that are copied unchanged from one buffer to another.
+    /// Types of the elements that stores copy unchanged from one buffer parameter to another.
     pub moved: BTreeSet<Dtype>,
     /// Parts of the standard library.
     pub library: BTreeSet<Library>,
@@ -106,7 +108,7 @@ impl Requirements {
         found
     }
 
-    /// Adds the requirements of other functions.
+    /// Adds the requirements `other` of other functions.
     pub fn extend(&mut self, other: &Self) {
         let Self { index, arithmetic, casts, routines, moved, library } = other;
         self.index.extend(index);
@@ -117,7 +119,8 @@ impl Requirements {
         self.library.extend(library);
     }
 
-    /// Adds the requirements of a statement, without those of nested statements and of index expressions.
+    /// Adds the requirements of a statement, without those of nested statements and of index expressions. `params` are
+    /// the parameters of the function.
     fn add_stmt(&mut self, stmt: &Stmt, params: &[Param]) {
         stmt.parts(&mut |part| {
             if let Part::Value(value) = part {
@@ -217,7 +220,8 @@ impl<'r> FromIterator<&'r Requirements> for Requirements {
     }
 }
 
-/// Helper function that computes an index; `None` if operators do. Shifts and masks divide by powers of two.
+/// Helper function for the outermost operation of an index expression; `None` if an operator computes it. Floor
+/// divisions by powers of two are printed as shifts and masks.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other nodes are operators")]
 fn index_helper(expr: &Expr) -> Option<IndexHelper> {
     match expr {
@@ -244,8 +248,9 @@ fn dtype_of(params: &[Param], buffer: &str) -> Option<Dtype> {
     }
 }
 
-/// True if a float with these bytes is an infinity or NaN, which C names by macros. A record counts if the first element
-/// of a field does: all elements of a field are equal.
+/// True if a constant of type `dtype` with these bytes, the least significant first, is an infinity or NaN, which C
+/// names by macros. The first element of a vector, or the real part of a complex number, decides. A record counts if
+/// the first element of a field does: all elements of a field are equal.
 fn is_macro(dtype: Dtype, bytes: &[u8]) -> bool {
     let number =
         |width| bytes.iter().take(width).rev().fold(0, |all, byte| all << 8 | u64::from(*byte));

@@ -6,7 +6,12 @@ use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{Expr, Function, Part, PartMut, Stmt, Storage, Update, Value};
 
 /// Replaces the private arrays of one element in a function by variables, each declared where its element is first
-/// written. Arrays that a parallel loop uses stay, because the threads of a region share arrays, not variables.
+/// written. An array stays if
+/// - its type is `bool`, a vector, or a type whose arithmetic is done in another type, such as f16
+/// - the first statement that uses it is not a store of its element, in the statement list of the declaration, of a
+///   value without the element
+/// - a later use is not a read, store or update of its element, or its name is declared again
+/// - a parallel loop uses it, because the threads of a region share arrays, not variables
 pub fn scalars(function: &mut Function) {
     rewrite(&mut function.body);
 }
@@ -32,8 +37,8 @@ fn rewrite(body: &mut Vec<Stmt>) {
     body.iter_mut().flat_map(Stmt::nested_mut).for_each(rewrite);
 }
 
-/// Name and element type of a private array of one element, whose elements are computed in their own type; `None` for
-/// any other statement.
+/// Pair of the name and the element type of the array of one element that `stmt` declares in private memory. `None` for
+/// any other statement, and if the type is `bool`, a vector, or a type whose arithmetic is done in another type.
 fn scalar(stmt: &Stmt) -> Option<(String, Dtype)> {
     let Stmt::Allocate { name, dtype, elements: 1, storage: Storage::Private } = stmt else {
         return None;
@@ -42,8 +47,10 @@ fn scalar(stmt: &Stmt) -> Option<(String, Dtype)> {
     (is_own && dtype.scalar != Scalar::Bool).then(|| (name.clone(), *dtype))
 }
 
-/// Position of the first statement after `at` that uses the array, if it writes the element, with the declaration that
-/// replaces it. `None` if a use is neither a read nor a write of the element.
+/// First write of the array `name` that is declared at the position `at` of `body`: the pair of the position of the
+/// store, which is the first statement that uses the array, and of the declaration of a variable that replaces the
+/// store. `None` if the first use is no such store, if a use is not a read or write of the element, or if a parallel
+/// loop uses the array.
 fn first_write(body: &[Stmt], at: usize, name: &str, dtype: Dtype) -> Option<(usize, Stmt)> {
     let after = || body.iter().enumerate().skip(at).skip(1);
     let (first, stmt) = after().find(|(_, stmt)| uses(stmt, name) != Some(0))?;
@@ -55,8 +62,8 @@ fn first_write(body: &[Stmt], at: usize, name: &str, dtype: Dtype) -> Option<(us
     (is_write && is_plain).then(|| (first, declaration()))
 }
 
-/// Number of reads and writes of the element of the array in a statement and those nested in it; `None` if it uses the
-/// array otherwise, or declares the name again.
+/// Number of reads and writes of the element of the array `name` in a statement and those nested in it. `None` if the
+/// statement uses the array otherwise, or declares the name again.
 fn uses(stmt: &Stmt, name: &str) -> Option<usize> {
     let (known, named) = (Cell::new(0_usize), Cell::new(0_usize));
     let count =
@@ -93,7 +100,7 @@ fn uses(stmt: &Stmt, name: &str) -> Option<usize> {
     (known == named).then_some(known.get())
 }
 
-/// True for the element of the array.
+/// True if `value` is the element 0 of the array `name`.
 fn is_element(value: &Value, name: &str) -> bool {
     match value {
         Value::Load { buffer, index, through: None } => buffer == name && *index == Expr::int(0),
@@ -102,7 +109,8 @@ fn is_element(value: &Value, name: &str) -> bool {
     }
 }
 
-/// Replaces the element of the array by the variable in a statement and those nested in it.
+/// Replaces the element of the array `name` by a variable of the same name and of type `dtype`, in a statement and
+/// those nested in it. Stores become updates of the variable.
 fn replace(stmt: &mut Stmt, name: &str, dtype: Dtype) {
     stmt.parts_mut(&mut |part| {
         if let PartMut::Value(value) = part {

@@ -1,6 +1,6 @@
-//! Simplification of a function by value ranges. It decides conditions that always or never hold, replaces minima and
-//! maxima by an operand that always wins, removes loops without an iteration, and substitutes index constants that are
-//! integers.
+//! Simplification of a function by value ranges. It decides conditions that always or never hold, replaces a minimum or
+//! maximum by the operand that is always the result, folds sums and products of constants, removes loops without an
+//! iteration, replaces loops of one iteration by their bodies, and substitutes index constants that are integers.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,8 @@ pub fn simplify(function: &mut Function, ranges: &Ranges) {
     function.body = Simplifier { ranges: ranges.clone(), constants: Vec::new() }.stmts(body);
 }
 
-/// Statements of a body after simplification; `ranges` holds the value ranges of the names visible there.
+/// Statements of a body after simplification; `ranges` holds the value ranges of the names that are visible in the
+/// body.
 pub(super) fn simplified(body: Vec<Stmt>, ranges: &Ranges) -> Vec<Stmt> {
     Simplifier { ranges: ranges.clone(), constants: Vec::new() }.stmts(body)
 }
@@ -92,9 +93,10 @@ impl Simplifier {
         vec![stmt]
     }
 
-    /// Body of a loop that has one iteration, simplified, as statements that replace the loop. Index constants of the
-    /// body are substituted, because a neighboring loop may declare the same names. If the body declares anything else,
-    /// the loop must stay: the simplified body is then the `Err`.
+    /// Simplified body of a loop that has one iteration, as statements that replace the loop; the loop variable is one
+    /// of the visible constants. Index constants of the body are substituted, because a neighboring loop may declare
+    /// the same names. The loop must stay if a statement of the body itself is not a loop, branch, store, update,
+    /// primitive, comment or index constant: the simplified body is then the `Err`.
     fn inlined(&mut self, body: Vec<Stmt>) -> Result<Vec<Stmt>, Vec<Stmt>> {
         let declares = |stmt: &Stmt| {
             !matches!(
@@ -205,8 +207,8 @@ impl Simplifier {
         }
     }
 
-    /// Remainder `a % b`, simplified: an integer if the range of `a` is one value, `a` if its range is in `0..b`, else
-    /// the remainder that `otherwise` builds.
+    /// Remainder `a % b`, simplified if `b` is a positive constant: an integer if the range of `a` is one value, and
+    /// `a` if its range is in `0..b`. In all other cases the remainder that `otherwise` builds.
     fn remainder(
         &self,
         a: Box<Expr>,
@@ -250,13 +252,14 @@ impl Simplifier {
         }
     }
 
-    /// True for the constant 1 of the type `dtype`.
+    /// True if `number`, of type `dtype`, is known to be 1: a constant, or an index whose only value is 1.
     fn is_one(&self, dtype: Dtype, number: &Value) -> bool {
         let float = float(number).map(f64::to_bits) == Some(1.0_f64.to_bits());
         float || self.integer(dtype, number) == Some([1, 1])
     }
 
-    /// Truth of a comparison of two values of type `dtype`; `None` if it is not known.
+    /// Truth of the comparison `a op b` of two values of type `dtype`; `None` if it is not known, or if `op` does not
+    /// compare.
     fn compared(&self, op: ValueOp, dtype: Dtype, a: &Value, b: &Value) -> Option<bool> {
         let (op, is_negated) = match op {
             ValueOp::Less => (Compare::Lt, false),
@@ -276,8 +279,8 @@ impl Simplifier {
         Some(holds != is_negated)
     }
 
-    /// Range of a value of the integer type `dtype`. `None` unless the value is a constant, or an index whose range
-    /// fits the type.
+    /// Range of a value of type `dtype`, an integer type of 32 or 64 bits. `None` for another type, and unless the
+    /// value is a constant, or an index whose range fits the type.
     fn integer(&self, dtype: Dtype, number: &Value) -> Option<Interval> {
         let limits = range(Some(dtype.scalar).filter(|scalar| is_integer(*scalar))?);
         match number {
@@ -303,7 +306,8 @@ fn only_iteration(from: &Expr, to: &Expr, step: i64, kind: &LoopKind) -> Option<
     (is_plain && from < to && to.checked_sub(*from)? <= step).then_some(*from)
 }
 
-/// Replaces the names of `known` by their values in a statement and those nested in it.
+/// Replaces names by values, given as pairs `(name, value)` in `known`, in the index expressions of a statement and of
+/// those nested in it; of two pairs with one name, the last one counts. Folds sums and products in these expressions.
 fn substitute(stmt: &mut Stmt, known: &[(String, Expr)]) {
     if known.is_empty() {
         return;
@@ -327,8 +331,8 @@ fn substitute(stmt: &mut Stmt, known: &[(String, Expr)]) {
     stmt.nested_mut().flatten().for_each(|nested| substitute(nested, known));
 }
 
-/// Sum of terms: nested sums are flattened, and constants are added up to one last term. `a, (b + 1), 2` gives
-/// `a + b + 3`.
+/// Sum of terms: sums among the terms are flattened, several constants are added up to one last term, and a term 0 is
+/// left out. `a, (b + 1), 2` gives `a + b + 3`. Constants are not added if their sum overflows.
 fn sum(args: Vec<Expr>) -> Expr {
     let mut args = flattened(args, |arg| match arg {
         Expr::Add { args } => Ok(args),
@@ -345,8 +349,9 @@ fn sum(args: Vec<Expr>) -> Expr {
     if args.len() == 1 { args.swap_remove(0) } else { Expr::Add { args } }
 }
 
-/// Product of factors: nested products are flattened, and constants are multiplied to one last factor. A sum with a
-/// constant term is multiplied out if the only other factor is a constant: `(a + 2) * 3` gives `a * 3 + 6`.
+/// Product of factors: products among the factors are flattened, several constants are multiplied to one last factor, a
+/// factor 1 is left out, and a factor 0 gives 0. A sum with a constant term is multiplied out if the only other factor,
+/// after it, is a constant: `(a + 2) * 3` gives `a * 3 + 6`. Constants are not multiplied if their product overflows.
 fn product(args: Vec<Expr>) -> Expr {
     let mut args = flattened(args, |arg| match arg {
         Expr::Mul { args } => Ok(args),
@@ -389,7 +394,7 @@ fn is_integer(scalar: Scalar) -> bool {
     matches!(scalar, Scalar::I32 | Scalar::I64 | Scalar::U32 | Scalar::U64)
 }
 
-/// Value of a float constant; `None` for other values.
+/// Value of a constant of type f32 or f64; `None` for any other value.
 fn float(number: &Value) -> Option<f64> {
     let Value::Constant { dtype, bits } = number else { return None };
     match dtype.scalar {

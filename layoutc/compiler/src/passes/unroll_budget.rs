@@ -6,16 +6,16 @@ use std::collections::BTreeSet;
 use crate::ir::{Expr, Function, LoopKind, Part, Stmt, Storage, Value};
 use crate::machine::CPU;
 
-/// Makes unrolled loops serial if their bounds are unknown, if they index an array that exceeds the registers, or if
-/// the copies of their bodies have more than [`CPU`]'s `unrolled_statements`. Inner loops are unrolled rather than
-/// outer ones.
+/// Makes unrolled loops serial if their bounds are not constants, if they index an array that exceeds the registers, or
+/// if the copies of their bodies have more than `unrolled_statements` statements ([`CPU`]). Inner loops are unrolled
+/// rather than outer ones.
 pub fn unroll_budget(function: &mut Function) {
     keep_spilled_loops(&mut function.body, &mut BTreeSet::new());
     weigh(&mut function.body);
 }
 
-/// Makes an unrolled loop serial if an index into one of the private arrays `spilled` depends on its variable.
-/// `spilled` are the arrays that exceed the registers; those that the body declares are added to it.
+/// Makes each unrolled loop of a body serial if an index into one of the private arrays `spilled` depends on its
+/// variable. `spilled` are the arrays that exceed the registers; those that the body declares are added to it.
 fn keep_spilled_loops(body: &mut [Stmt], spilled: &mut BTreeSet<String>) {
     for stmt in body {
         if let Stmt::Allocate { name, dtype, elements, storage: Storage::Private } = stmt
@@ -33,8 +33,8 @@ fn keep_spilled_loops(body: &mut [Stmt], spilled: &mut BTreeSet<String>) {
     }
 }
 
-/// True if an element value in the body reads an element of one of `arrays` at an index that depends on one of `names`.
-/// Index constants that depend on `names` are added to `names`.
+/// True if the body reads or updates an item (`Value::Item`) of one of `arrays` at an index that depends on one of
+/// `names`. Index constants that depend on `names` are added to `names`.
 fn indexes(body: &[Stmt], names: &mut BTreeSet<String>, arrays: &BTreeSet<String>) -> bool {
     let depends = |expr: &Expr, names: &BTreeSet<String>| {
         let mut found = false;
@@ -62,9 +62,10 @@ fn indexes(body: &[Stmt], names: &mut BTreeSet<String>, arrays: &BTreeSet<String
     })
 }
 
-/// Weight of a body, in statements. An unrolled loop weighs its body times the unroll factor; a serial or parallel loop
-/// weighs its body plus [`CPU`]'s `loop_weight`. An unrolled loop whose bounds are unknown, or that weighs more than
-/// `unrolled_statements`, is made serial.
+/// Weight of a body, in statements. An unrolled loop weighs its body times the unroll factor, a GPU loop its body, a
+/// serial or parallel loop its body plus `loop_weight` ([`CPU`]), and a branch both of its bodies; any other statement
+/// counts as one. An unrolled loop whose bounds are not constants, or that weighs more than `unrolled_statements`, is
+/// made serial.
 fn weigh(body: &mut [Stmt]) -> i64 {
     let mut all = 0_i64;
     for stmt in body {
@@ -85,7 +86,7 @@ fn weigh(body: &mut [Stmt]) -> i64 {
                             whole
                         }
                     }
-                    // A vector.
+                    // The compiler vectorizes the loop instead of unrolling it.
                     LoopKind::Unrolled(_) => inside,
                     _ if kind.is_gpu() => inside,
                     _ => inside.saturating_add(CPU.loop_weight),

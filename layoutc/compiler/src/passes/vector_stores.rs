@@ -1,19 +1,20 @@
 //! Vector stores: a loop that copies elements of a private array to consecutive elements of a buffer becomes one store
-//! of a vector. gcc would extract the elements of a vector register one by one.
+//! of a vector. For the loop, gcc would extract the elements of a vector register one by one.
 
 use crate::base::dtype::Scalar;
 use crate::ir::{Expr, Function, LoopKind, Primitive, Stmt, Storage, Value};
 
-/// Numbers of elements that one store writes.
+/// Numbers of elements that one [`Primitive::StoreVector`] can write.
 const ELEMENTS: [i64; 4] = [2, 4, 8, 16];
 
-/// Replaces the unrolled loops of a function that copy 2, 4, 8 or 16 adjacent elements of a private numeric array to
-/// adjacent elements of a buffer, and do nothing else, by [`Primitive::StoreVector`].
+/// Replaces the unrolled loops of a function that copy 2, 4, 8 or 16 adjacent elements of a private array, whose type
+/// is not `bool`, to adjacent elements of a buffer, and do nothing else, by [`Primitive::StoreVector`].
 pub fn vector_stores(function: &mut Function) {
     rewrite(&mut function.body, &mut Vec::new());
 }
 
-/// Rewrites the loops of a body; `arrays` are the names of the private arrays declared before it.
+/// Replaces the loops of a body by vector stores where possible. `arrays` are the names of the private arrays, of other
+/// types than `bool`, declared before the body; it is unchanged after the call.
 fn rewrite(body: &mut [Stmt], arrays: &mut Vec<String>) {
     let outside = arrays.len();
     for stmt in body {
@@ -30,7 +31,8 @@ fn rewrite(body: &mut [Stmt], arrays: &mut Vec<String>) {
     arrays.truncate(outside);
 }
 
-/// Vector store that is equivalent to a loop; `None` for any other statement.
+/// Vector store that is equivalent to the loop `stmt`; `None` if there is none, and for any other statement. `arrays`
+/// are the names of the arrays that a vector store can read.
 fn vector_store(stmt: &Stmt, arrays: &[String]) -> Option<Primitive> {
     let Stmt::For { name, from, to, step: 1, kind: LoopKind::Unrolled(elements), body } = stmt
     else {

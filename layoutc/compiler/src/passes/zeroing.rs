@@ -1,10 +1,11 @@
-//! Fusion of padding with the elements beside it: cache lines that contain elements and padding are then written while
-//! they are in cache.
+//! Fusion of loops that zero padding with loops that copy elements: cache lines that contain elements and padding are
+//! then written while they are in cache.
 
 use crate::ir::{Function, Primitive, Stmt};
 
-/// Moves the loops of a function that zero runs of padding, and do nothing else, into the first later loop of the
-/// function's body with the same variable and bounds.
+/// Moves the body of each loop that only zeroes runs to the end of the body of the first later loop with the same
+/// variable, bounds and step, and removes the former loop. A loop without such a later one stays. Only loops at the top
+/// level of the function are fused.
 pub fn zeroing(function: &mut Function) {
     let mut rest = std::mem::take(&mut function.body).into_iter();
     while let Some(stmt) = rest.next() {
@@ -23,7 +24,8 @@ fn zeroed_runs(stmt: &Stmt) -> Option<&[Stmt]> {
     (!body.is_empty() && body.iter().all(is_zeroing)).then_some(body)
 }
 
-/// Body of the first loop among `stmts` with the variable and bounds of the loop `wanted`.
+/// Body of the first loop among `stmts` that has the variable, bounds and step of the loop `wanted`; `None` if there is
+/// none.
 fn same_loop<'s>(wanted: &Stmt, stmts: &'s mut [Stmt]) -> Option<&'s mut Vec<Stmt>> {
     let Stmt::For { name, from, to, step, .. } = wanted else { return None };
     stmts.iter_mut().find_map(|stmt| match stmt {

@@ -150,7 +150,7 @@ impl From<ir::Value> for Operand {
                 Self::Load { buffer, index: index.into(), through }
             }
             From::Name { name } => Self::Element { name },
-            From::Cast { cast, value } if value.is_moved() => {
+            From::Cast { cast, value } if value.is_copied() => {
                 Self::Cast { cast: cast.name(), value: boxed(value) }
             }
             From::Fetch { function, args } => Self::Call { name: function, args: all(args) },

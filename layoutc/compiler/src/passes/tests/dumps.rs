@@ -9,7 +9,7 @@ use crate::passes::{
     Ranges, fences, gpu_kernel, merge_constants, openmp, scalars, vector_stores, zeroing,
 };
 
-/// Dump of a function with this body after a pass.
+/// Dump of a function `f` without parameters, with this body, after a pass.
 fn after(body: Vec<Stmt>, pass: impl Fn(&mut Function)) -> String {
     let (name, doc, params) = ("f".to_owned(), Vec::new(), Vec::new());
     let mut function = Function { name, doc, returns: Returns::Nothing, params, body };
@@ -17,7 +17,7 @@ fn after(body: Vec<Stmt>, pass: impl Fn(&mut Function)) -> String {
     function.to_string()
 }
 
-/// Loop `for name in 0..to` of a kind.
+/// Loop `for name in 0..to` of the kind `kind`, with step 1.
 fn counted(name: &str, to: i64, kind: LoopKind, body: Vec<Stmt>) -> Stmt {
     let (name, from, to) = (name.to_owned(), Expr::int(0), Expr::int(to));
     Stmt::For { name, from, to, step: 1, kind, body }
@@ -27,7 +27,7 @@ fn zero() -> Value {
     Value::Constant { dtype: F64, bits: 0 }
 }
 
-/// Starts of runs in a buffer.
+/// Starts of runs in a buffer, 64 bytes apart, from the element `index` on.
 fn runs(buffer: &str, index: Expr) -> Strided {
     Strided { buffer: buffer.to_owned(), index, stride: Expr::int(64) }
 }
@@ -217,7 +217,7 @@ fn threads_share_arrays_and_one_of_them_runs_serial_code() {
     );
 }
 
-/// Dump of a function after the passes of a kernel.
+/// Dump of a function with this body after the passes of [`gpu_kernel`], without known value ranges.
 fn after_passes(body: Vec<Stmt>) -> String {
     after(body, |function| gpu_kernel(function, &Ranges::default()))
 }

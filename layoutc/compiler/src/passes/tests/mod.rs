@@ -20,7 +20,7 @@ use crate::ir::{
 const F64: Dtype = Dtype { scalar: Scalar::F64, lanes: 1 };
 
 /// Interpreter of a function. It holds the values of indices, of variables and of buffer elements, and records the
-/// order of the writes.
+/// writes to buffers in their order, as triples (buffer, index, bits of the value).
 #[derive(Default)]
 struct Machine {
     names: Vec<(String, i128)>,
@@ -33,7 +33,7 @@ struct Machine {
     shared: BTreeSet<String>,
 }
 
-/// Elements by the name of their buffer or array, and index.
+/// Elements, by pairs of the name of their buffer or array and of their index.
 type Memory = BTreeMap<(String, i128), f64>;
 
 impl Machine {
@@ -131,7 +131,7 @@ impl Machine {
         }
     }
 
-    /// Elements of all arrays of the kind of `array`: private or shared.
+    /// Elements of the arrays that are shared if `array` is shared, else of the private arrays.
     fn items(&mut self, array: &str) -> &mut Memory {
         if self.shared.contains(array) { &mut self.memory } else { &mut self.private }
     }
@@ -215,12 +215,12 @@ impl Machine {
     }
 }
 
-/// Generator of functions of the symbol `n` in 1 to 20.
+/// Generator of random functions with the symbol `n`, from 1 to 20.
 struct Generator {
     random: Random,
     names: Vec<String>,
     variables: Vec<String>,
-    /// Arrays of one element.
+    /// Names of the visible arrays of one element.
     cells: Vec<String>,
     made: usize,
 }
@@ -384,7 +384,7 @@ impl Generator {
     }
 }
 
-/// Name and function of a pass.
+/// Name of a pass, and the function that applies it.
 type Pass<'a> = (&'a str, &'a dyn Fn(&mut Function));
 
 #[test]

@@ -19,7 +19,7 @@ struct Region {
 }
 
 impl Region {
-    /// Elements of the buffers after the function.
+    /// Elements of the buffer `b` after the function is executed.
     fn run(function: &Function) -> Memory {
         let threads = (0..THREADS).map(|_| Machine::default()).collect();
         let mut region = Self { threads, memory: Memory::new() };
@@ -28,7 +28,7 @@ impl Region {
         region.memory
     }
 
-    /// Calls `run` on one thread, with the shared memory.
+    /// Calls `run` on the thread with number `thread`, which gets the shared memory for the call.
     fn on(&mut self, thread: usize, run: impl FnOnce(&mut Machine)) {
         let machine = &mut self.threads[thread];
         std::mem::swap(&mut machine.memory, &mut self.memory);
@@ -89,14 +89,15 @@ impl Region {
     }
 }
 
-/// Generator of functions with parallel loops. Elements are only added to, by values that do not depend on elements
-/// that the loop writes, so that the order of the iterations does not matter.
+/// Generator of random functions with parallel loops. Elements are only added to, by values that do not depend on
+/// elements that the loop writes, so that the order of the iterations does not matter.
 struct Generator {
     random: Random,
     indices: Vec<String>,
     variables: Vec<String>,
     arrays: Vec<String>,
-    /// Number of variables declared outside of the innermost parallel loop.
+    /// Number of visible variables that are declared outside of the innermost parallel loop; these are not updated in
+    /// it.
     outside: usize,
     made: usize,
 }

@@ -20,8 +20,8 @@ const F16: Dtype = Dtype { scalar: Scalar::F16, lanes: 1 };
 const U32: Dtype = Dtype { scalar: Scalar::U32, lanes: 1 };
 const I32: Dtype = Dtype { scalar: Scalar::I32, lanes: 1 };
 
-/// Requirements of a function of the buffers `a` (f32, read), `b` (f32, written) and `h` (f16, written), with the
-/// statements in a loop of a branch.
+/// Requirements of a function with the parameters `a` (f32, read), `b` (f32, written) and `h` (f16, written), and with
+/// the statements `body` in a loop of a branch.
 fn of(body: Vec<Stmt>) -> Requirements {
     let param = |name: &str, ty| Param { name: name.to_owned(), ty };
     let params = vec![
@@ -45,7 +45,7 @@ fn store(value: Value) -> Stmt {
     Stmt::Store { buffer: "b".to_owned(), index: Expr::int(0), value, through: None }
 }
 
-/// Requirements of the computation of a value.
+/// Requirements of a store of `value` in `b`.
 fn of_value(value: Value) -> Requirements {
     of(vec![store(value)])
 }
