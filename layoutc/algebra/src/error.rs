@@ -44,17 +44,19 @@ pub enum Error {
     /// of the text.
     #[error("{}", Joined(.0))]
     Condition(Vec<ConditionError>),
-    /// A step of a layout under construction is invalid, such as a split of an unknown axis or a negative index.
+    /// A step or the domain of a layout under construction is invalid, such as a split of an unknown axis or a negative
+    /// index, or the layout is too large.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// Two elements share a slot, or injectivity is neither proven nor refuted.
     #[error(transparent)]
     Proof(#[from] InjectivityError),
-    /// The given logical index, physical index or offset is outside the layout, or has the wrong number of
-    /// coordinates.
+    /// The given logical index, physical index or offset is outside the layout or its domain, or has the wrong number
+    /// of coordinates; or an expression of the layout cannot be evaluated, for example because it contains symbols.
     #[error(transparent)]
     Location(#[from] ElementLocationError),
-    /// Two layouts cannot be compared or composed, because their ranks, extents, domains or symbols differ.
+    /// Two layouts cannot be compared or composed, because their ranks, extents, domains or symbols differ, or because
+    /// arithmetic fails.
     #[error(transparent)]
     Compare(#[from] CompareError),
     /// The outer layout of a composition is restricted to a domain (see
@@ -73,7 +75,8 @@ pub enum Error {
     /// The elements of the layout cannot be joined into wider elements, or split into narrower ones.
     #[error(transparent)]
     Regroup(#[from] RegroupError),
-    /// The parameters of a swizzle are out of range, or its source and destination bits overlap.
+    /// The parameters of a swizzle are out of range, its source and destination bits overlap, or it does not fit the
+    /// element size.
     #[error(transparent)]
     Swizzle(#[from] SwizzleError),
     /// A text in the notation of another tool, such as XLA or CuTe, is invalid or unsupported.

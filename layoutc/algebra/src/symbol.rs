@@ -17,7 +17,7 @@ use crate::expr::Expr;
 pub struct Axis {
     /// Name of the axis, unique among the axes of a tensor, or among the axes that a step produces.
     pub name: String,
-    /// Extent of the axis, a simplified expression over symbols; a constant if it is static.
+    /// Extent of the axis, an expression over symbols; a constant if it is static.
     pub extent: Expr,
 }
 

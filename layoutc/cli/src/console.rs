@@ -36,7 +36,7 @@ pub(crate) struct Console {
     pub(crate) quiet: bool,
     /// True if `--verbose` requests more details: the folder and manifests of each project, and unchanged outputs.
     pub(crate) verbose: bool,
-    /// Name of the command that prints, such as `build`, for error messages.
+    /// Name of the command that prints, such as `build`, for error messages and JSON.
     pub(crate) command: &'static str,
     out: BufWriter<Stdout>,
     failure: Option<io::Error>,
@@ -132,7 +132,7 @@ impl Console {
     }
 }
 
-/// Prints `text` to standard error, without color and without a line end of its own. Ignores failed writes.
+/// Prints `text` unchanged to standard error, without a line end of its own. Ignores failed writes.
 pub fn write_plainly(text: &str) {
     let mut stderr = io::stderr().lock();
     let written = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());

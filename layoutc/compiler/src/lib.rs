@@ -67,7 +67,7 @@ pub struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    /// Creates a compiler. `env` is an environment, or a reference to a source loader, for one without cache and
+    /// Creates a compiler. A reference to a source loader as `env` stands for an environment without cache and
     /// observer.
     pub fn new(env: impl Into<CompileEnv<'a>>, config: &'a Config) -> Self {
         let options = CheckOptions { recorder: None, cache: None, planner: PLANNER };

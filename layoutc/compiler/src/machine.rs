@@ -1,5 +1,5 @@
 //! Machine model: the constants of CPUs and GPUs that decide the speed of generated code and of in-process relayouts,
-//! one struct for each kind of processor. No other constant of the planners, passes and printers decides speed.
+//! one struct for each kind of processor.
 
 use serde::{Deserialize, Serialize};
 
@@ -48,8 +48,8 @@ pub struct Cpu {
     /// Least number of iterations of a reduction, over all elements of its result, for which the cost of its schedule
     /// is estimated. A reduction with fewer gets no warning about a slow schedule.
     pub costed_values: i128,
-    /// Least ratio of a reduction's iterations to the elements of its operands for which the cost of its schedule is
-    /// estimated. Below it, memory bounds the time.
+    /// Least ratio of a reduction's iterations to the elements of all operands of its kernel for which the cost of its
+    /// schedule is estimated. Below it, memory bounds the time.
     pub costed_reuse: i128,
     /// Maximum number of vectors of partial sums (rfactor) for one element of a reduction's result: this many hide the
     /// latency of an addition. A short loop gets fewer.
@@ -64,20 +64,21 @@ pub struct Cpu {
     /// time only. A run whose upper bound is lower is copied element by element.
     pub copy_unknown_run_bytes: i128,
     /// Least number of bytes, in one tile or several, for which the planner chooses a call of a transpose primitive.
-    /// Fewer bytes are copied by loops.
+    /// Fewer bytes are copied as runs or single elements.
     pub call_bytes: i128,
     /// Length of the shortest contiguous runs, in bytes, for which the planner chooses a call of a copy primitive that
-    /// copies several runs. Shorter runs are copied by loops.
+    /// copies several runs. Shorter runs are copied one by one, or element by element.
     pub call_run_bytes: i128,
     /// Edge of a square transpose tile, in elements, in transpositions by loops: 32 × 32 elements of 16 bytes fit an L1
-    /// cache. If both digits (mixed-radix components of an index) of the transposition are longer, they are split into
-    /// tiles of this edge.
+    /// cache. If both digits (mixed-radix components of an index) of the transposition have greater constant extents,
+    /// the planner splits them into tiles of this edge.
     pub transpose_edge: i64,
-    /// Size of the largest tile that one call transposes, in bytes of the destination, in a relayout of at most
-    /// `llc_bytes`: an L2 cache holds it in the source and in the destination. Larger tiles are split.
+    /// Size of the largest tile that the planner chooses for one call of a transpose primitive, in bytes, in a relayout
+    /// of at most `llc_bytes`: an L2 cache holds it in the source and in the destination.
     pub transpose_block_bytes: i128,
-    /// Size of the largest tile that one call transposes, in bytes of the destination, in a relayout of more than
-    /// `llc_bytes`: larger than `transpose_block_bytes`, so that runs are longer in the source and in the destination.
+    /// Size of the largest tile that the planner chooses for one call of a transpose primitive, in bytes, in a relayout
+    /// of more than `llc_bytes`: larger than `transpose_block_bytes`, so that runs are longer in the source and in the
+    /// destination.
     pub streamed_block_bytes: i128,
     /// Size of the largest tile, in bytes, that is too small for a separate call: one call transposes several adjacent
     /// tiles of at most this size. Larger tiles share a call only in relayouts above `stream_bytes`.
@@ -85,8 +86,8 @@ pub struct Cpu {
     /// Length of the shortest run, in bytes, for which partial cache lines at its ends cost nothing. In relayouts above
     /// `stream_bytes`, one call transposes several tiles of shorter runs, so that neighboring tiles share lines.
     pub unaligned_run_bytes: i128,
-    /// Maximum total size of the tiles that one call transposes, in bytes of the destination. A loop over tiles that
-    /// exceeds it stays outside of the call, where threads can share its iterations.
+    /// Maximum total size of several tiles that one call transposes, in bytes. A loop over tiles that exceeds it stays
+    /// outside of the call, where threads can share its iterations.
     pub call_most_bytes: i128,
     /// Least number of uses of each element of a packed block (operand packing). A block with fewer uses is not packed,
     /// because packing takes as long as the vectors save.
@@ -115,8 +116,8 @@ pub struct Cpu {
     /// packed blocks are split or not used; larger caches that the manifest requests are an error.
     pub block_stack_bytes: i128,
     /// Size of the largest intermediate tensor on the stack, in bytes. The caller of the kernel provides the memory of
-    /// a larger one. For an intermediate that is computed in a loop, the buffer of one iteration counts, and a larger
-    /// one is an error.
+    /// one that is larger or has no constant size. For an intermediate that is computed in a loop, the buffer of one
+    /// iteration counts, and one that is larger or has no constant size is an error.
     pub local_stack_bytes: i128,
     /// Least number of bytes that a loop over elements, which copies them or writes padding, must write to be run in
     /// parallel. A loop that writes fewer bytes runs on one thread, because waking the others takes longer.
@@ -147,7 +148,8 @@ pub struct Cpu {
     /// Size of the smallest destination, in bytes, of an in-process relayout that several threads share. A relayout to
     /// a smaller one runs on one thread.
     pub shared_move_bytes: usize,
-    /// Number of chunks of an in-process relayout for each thread, so that no thread waits long for another.
+    /// Least number of chunks of an in-process relayout for each thread, if its loop has enough iterations, so that no
+    /// thread waits long for another.
     pub pieces_per_thread: i64,
     /// Maximum number of elements that one in-process call converts to another element type. Longer runs are converted
     /// in chunks of this many.
@@ -168,7 +170,7 @@ pub struct Cpu {
     pub gap_bytes: i64,
 }
 
-/// Vector instruction sets for which kernels are planned.
+/// Vector instruction set for which the loops of CPU kernels are planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum VectorIsa {
     /// AVX-512: 32 vector registers of 64 bytes.
@@ -252,8 +254,8 @@ pub struct Gpu {
     /// Width of the widest word of a transposition in registers, in bytes. Wider words are no faster, and are not
     /// formed.
     pub transposed_word_bytes: i64,
-    /// Least size of a relayout's tile, in bytes. A tile in shared memory may be smaller if the tensor is too small for
-    /// `tiles` such tiles.
+    /// Size that a tile of a relayout has at least, in bytes, if the tensor is large enough. A tile in shared memory is
+    /// smaller if the tensor is too small for `tiles` such tiles.
     pub tile_bytes: i64,
     /// Least number of elements of a relayout's tile in shared memory, unless the tensor is too small for `tiles`
     /// such tiles.
@@ -272,8 +274,8 @@ pub struct Gpu {
     pub run_bytes: i64,
     /// Least number of adjacent words that adjacent threads access if they transpose words in registers.
     pub transposed_run_words: i64,
-    /// Length of a contiguous run, in bytes, above which direct accesses are as fast as accesses staged in shared
-    /// memory: relayouts of longer runs are not staged.
+    /// Size of an element, or of a word of joined elements, in bytes, above which direct accesses are as fast as
+    /// accesses staged in shared memory: relayouts of larger ones are not staged.
     pub large_element_bytes: i64,
     /// Maximum number of elements of a tile that a thread holds in registers. A tile with more elements for each thread
     /// is copied without holding them.

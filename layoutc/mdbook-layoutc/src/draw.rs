@@ -68,7 +68,8 @@ impl SourceLoader for ChapterFence<'_> {
 /// manifest defines the tensor, and the other blocks of the chapter.
 ///
 /// # Errors
-/// [`DrawError::Manifest`] if the manifest has errors, [`DrawError::InvalidRequest`] if the request does not match it.
+/// [`DrawError::Manifest`] if the manifest has errors or the tensor cannot be drawn, [`DrawError::InvalidRequest`] if
+/// the request does not match it.
 pub(crate) fn figure(
     blocks: ChapterFence<'_>,
     request: &PictureRequest,
@@ -93,8 +94,8 @@ pub(crate) fn figure(
     selected(tensor, view, request).map(|picture| inline(&picture))
 }
 
-/// Picture of the slice of `tensor` that `request` selects, with the least value of each symbol. `view` is the view
-/// whose elements `tensor` has, if it is that of a view.
+/// Picture of the slice of `tensor` that `request` selects, with the least value of each symbol. `view` is the view to
+/// which `tensor` belongs, `None` if it is declared as a tensor.
 fn selected(
     tensor: &Tensor,
     view: Option<&View>,

@@ -157,8 +157,9 @@ impl Layout {
     }
 
     /// Comparison of this layout with `other` at all logical indices, for all values of the symbols. `Some(true)` if
-    /// each index has equal physical indices and equal offsets in both layouts, `Some(false)` if an index has not,
-    /// `None` if neither is proven. [`compare`] also returns the first index at which the layouts differ.
+    /// each index has equal physical indices and equal offsets in both layouts, `Some(false)` if an index has not, or
+    /// if the layouts have different numbers of physical axes, `None` if neither is proven. [`compare`] also returns an
+    /// index at which the layouts differ.
     ///
     /// ```
     /// use layoutc_algebra::{Error, Layout};

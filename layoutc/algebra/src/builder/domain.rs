@@ -82,8 +82,9 @@ impl LayoutBuilder {
 
     /// Pair `(number, index)` for the logical indices at which all `conditions` are non-negative. `number` is their
     /// number, an expression over symbols: the product of the numbers of all groups of axes that share conditions.
-    /// `index` is one of the logical indices, and arbitrary if `number` is 0. [`BuildError::Uncounted`] if a group with
-    /// conditions has symbols in its conditions or extents, or too many indices to enumerate.
+    /// `index` is one of the logical indices, and arbitrary if `number` is 0. [`BuildError::Uncounted`] if a condition
+    /// without axes contains symbols, or if a group with conditions has symbolic extents or too many indices to
+    /// enumerate.
     fn counted(&self, conditions: &[Expr]) -> Result<(Expr, Vec<i128>), BuildError> {
         let mut elements = Expr::constant(1);
         let mut element = alloc::vec![0; self.logical.len()];
@@ -176,8 +177,8 @@ impl LayoutBuilder {
 
     /// Layout derived from the layout of all logical indices: that layout is finished with the arguments of
     /// [`Self::finish`], then restricted to the domain. The restriction of an injective layout needs no proof of its
-    /// own. `None` if there is no domain, or if the layout of all logical indices is not proven injective without
-    /// enumeration.
+    /// own. `None` if there is no domain, or if the layout of all logical indices cannot be finished, is proven only by
+    /// enumeration, or has no inverse.
     pub(super) fn of_box(
         &self,
         alignment_bytes: u64,

@@ -96,8 +96,8 @@ impl LayoutBuilder {
         self.assemble(place, physical_elements, &proven, executor)
     }
 
-    /// Technique by which the layout is proven injective. In contrast to [`Self::finish`], no inverse is derived, and
-    /// the proof is not checked. `executor` runs enumerations.
+    /// Technique of the first proof that is found for the injectivity of the layout. In contrast to [`Self::finish`],
+    /// which may use another technique, the proof is not checked. `executor` runs enumerations.
     ///
     /// # Errors
     /// [`FinishError::Build`] or [`FinishError::Expr`] if an expression is too large or a value overflows,

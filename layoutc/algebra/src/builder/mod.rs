@@ -155,8 +155,8 @@ impl LayoutBuilder {
         self.demands.element_bits
     }
 
-    /// True if a step accounts for padding, so that slots without elements are intended: `pad`, `align`, `strides`,
-    /// a swizzle, a stated extent, a window or another element size.
+    /// True if a step accounts for padding, so that slots without elements are intended. Examples are an alignment,
+    /// strides, a swizzle, a window, another element size, and a stated extent that is larger than needed.
     pub fn explains_padding(&self) -> bool {
         self.explained
     }
@@ -177,15 +177,16 @@ impl LayoutBuilder {
         Ok(self.apply(&map)?)
     }
 
-    /// Applies an index map whose items become the new storage axes: `Var::Storage(k)` in `map` is current storage
-    /// axis `k`.
+    /// Applies an index map whose items become the new storage axes: `Var::Storage(k)` in `map` is current storage axis
+    /// `k`. The builder is unchanged after an error.
     ///
     /// # Errors
     /// [`BuildError::Negative`], [`BuildError::ExtentTooSmall`] or [`BuildError::Unbounded`] for an index that is not
-    /// proven to be in its extent; [`BuildError::EmptyGroup`] for separators; [`BuildError::Size`] or
-    /// [`BuildError::Step`] if the layout would be too large or have too many axes; [`BuildError::AfterStrides`],
-    /// [`BuildError::AfterSeparators`], [`BuildError::AfterSwizzle`] or [`BuildError::AfterAlign`] after such a step;
-    /// [`BuildError::Expr`]. The builder is unchanged after an error.
+    /// proven to be in its extent; [`BuildError::EmptyGroup`] for separators that leave a group empty;
+    /// [`BuildError::Size`] or [`BuildError::Step`] if the layout would be too large or have too many axes;
+    /// [`BuildError::AfterStrides`], [`BuildError::AfterSeparators`], [`BuildError::AfterSwizzle`] or
+    /// [`BuildError::AfterAlign`] if strides, separators, a swizzle, or an alignment or rounding are set already;
+    /// [`BuildError::Expr`] if an expression is too large or a value overflows.
     pub fn apply(&mut self, map: &IndexMap) -> Result<(), BuildError> {
         if self.demands.strides.is_some() {
             return Err(BuildError::AfterStrides);

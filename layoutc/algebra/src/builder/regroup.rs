@@ -39,8 +39,8 @@ pub enum RegroupError {
         /// Number of narrow elements per wide element.
         lanes: i128,
     },
-    /// Elements to be joined are not adjacent for some index, or start at an offset that is not a multiple of the
-    /// number of lanes.
+    /// Elements to be joined are not proven to be adjacent for every index, or not proven to start at an offset that is
+    /// a multiple of the number of lanes.
     #[error("the elements along axis {axis} are not contiguous runs of {lanes}")]
     NotContiguous {
         /// Position of the contiguous logical axis, from 0, outermost first.

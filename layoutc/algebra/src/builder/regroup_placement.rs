@@ -57,8 +57,8 @@ impl LayoutBuilder {
     /// Checks that two placements describe the same memory: `longer` in wide elements, and `shorter` in narrow
     /// elements, `lanes` per wide one. In `shorter`, the last physical extent, the pitches of the other physical axes,
     /// and the strides of the last group except that of `run` must be `lanes` times as large; all other extents and
-    /// strides must be equal. `run` is the position of the contiguous storage axis. [`RegroupError::StorageExtent`] or
-    /// [`RegroupError::Stride`] otherwise.
+    /// strides must be equal. Strides of axes of extent 1 are not compared. `run` is the position of the contiguous
+    /// storage axis. [`RegroupError::StorageExtent`] or [`RegroupError::Stride`] otherwise.
     pub(super) fn check_placements_agree(
         &self,
         shorter: &MemoryPlacement,

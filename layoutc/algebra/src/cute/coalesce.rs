@@ -22,12 +22,13 @@ pub fn coalesce(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     Ok(CuteOutcome { layout: CuteLayout::of_modes(&modes)?, notes: Vec::new() })
 }
 
-/// Coalesces each part of the layout for which the profile has an integer, separately from the other parts: the
-/// profile `(1,1)` coalesces two modes, each alone. The values of the integers have no meaning. Modes beyond the
-/// profile are unchanged.
+/// Coalesces each part of the layout for which the profile has an integer, separately from the other parts: the profile
+/// `(1,1)` coalesces two modes, each alone. The values of the integers have no meaning. Modes beyond the profile are
+/// unchanged.
 ///
 /// # Errors
-/// [`CuteError::Rank`] if the profile has more modes than the layout, and the errors of [`coalesce`].
+/// [`CuteError::Rank`] if the profile has more modes than the layout, [`CuteError::Depth`] if the profile nests too
+/// deep, and the errors of [`coalesce`].
 pub fn coalesce_by(a: &CuteLayout, profile: &IntTuple) -> Result<CuteOutcome, CuteError> {
     match profile {
         IntTuple::Integer(_) => coalesce(a),

@@ -66,7 +66,9 @@ pub(super) fn places(a: &CuteLayout, cotarget: i128) -> Result<CuteLayout, CuteE
 }
 
 /// Number of elements from 0 on that copies of A at the offsets of `places` cover without a hole: 24 for `4:2` and
-/// `(2,3):(1,8)`. [`CuteError::Overlap`] if two copies share an element.
+/// `(2,3):(1,8)`. [`CuteError::Overlap`] if modes of A and of `places` interleave, that is, if a stride is not above
+/// the sum of `(extent - 1) * stride` of the modes with smaller strides, even if no two offsets are equal.
+/// [`CuteError::Size`] if a number does not fit 128 bits.
 pub(super) fn covered(a: &CuteLayout, places: &CuteLayout) -> Result<i128, CuteError> {
     let mut chain = by_stride(a);
     chain.extend(places.flat().into_iter().filter(|mode| mode.extent > 1));

@@ -27,7 +27,7 @@ use super::{CuteOutcome, Tiler, reference};
 /// [`CuteError::Uneven`] if a mode of B cannot be split as A requires. [`CuteError::Dependent`] if the modes of B
 /// cannot be composed together: no layout of the shape of B is then A after B. [`CuteError::Unverified`] if carries
 /// between digits do not decide, and there are more than [`ENUMERATED`] indices. [`CuteError::Size`] if an offset does
-/// not fit its integer type.
+/// not fit its integer type, [`CuteError::Depth`] if the modes of the result nest too deep.
 pub fn compose(a: &CuteLayout, b: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     match composed(a, b) {
         Ok(layout) => {

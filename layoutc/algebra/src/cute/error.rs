@@ -132,12 +132,13 @@ pub enum CuteError {
         /// [`ENUMERATED`](super::ENUMERATED) unless a coalesced layout or an inverse failed its check.
         size: i128,
     },
-    /// Two modes interleave, so that copies of the layout would share elements.
+    /// Two modes interleave: a stride is not above the offsets that the modes with smaller strides reach, so that
+    /// copies of the layout may share elements.
     #[error("`{second}` starts below the end of `{first}`: copies of the layout overlap")]
     Overlap {
-        /// The one of the two modes that has the smaller stride.
+        /// Mode with the smaller stride, or one of two modes with equal strides.
         first: CuteMode,
-        /// The one of the two modes that has the larger stride.
+        /// Mode with the larger stride, or the other one of two modes with equal strides.
         second: CuteMode,
     },
     /// No copy of the layout can fill an element below the cotarget.
@@ -264,11 +265,11 @@ pub enum CuteNote {
         /// Number of elements that should be covered.
         cotarget: i128,
     },
-    /// Two modes of a product with a tiler of modes interleave, so that copies overlap.
+    /// Two modes of a product with a tiler of modes interleave, so that copies may share elements.
     Overlap {
-        /// The one of the two modes that has the smaller stride.
+        /// Mode with the smaller stride, or one of two modes with equal strides.
         first: CuteMode,
-        /// The one of the two modes that has the larger stride.
+        /// Mode with the larger stride, or the other one of two modes with equal strides.
         second: CuteMode,
     },
     /// The tiles of a division cover elements that do not exist (see

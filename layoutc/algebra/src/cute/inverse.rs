@@ -12,12 +12,14 @@ use super::flat::{self, CuteMode};
 use super::layout::CuteLayout;
 use crate::expr::gcd;
 
-/// Right inverse R with `A(R(i)) = i` for all `i` below the size of R: `(8,4):(4,1)` for `(4,8):(8,1)`. R has one mode
-/// for each mode of A in the compact chain of modes that starts at stride 1. It has the extent of this mode, and the
-/// weight of this mode in the index of A as its stride. R is `1:0` if no mode has stride 1.
+/// Right inverse R with `A(R(i)) = i` for all `i` below the size of R: `(8,4):(4,1)` for `(4,8):(8,1)`. Both layouts
+/// are coalesced: R has one mode for each mode of A in the compact chain of modes that starts at stride 1. It has the
+/// extent of this mode, and the weight of this mode in the index of A as its stride. R is `1:0` if no mode has stride
+/// 1.
 ///
 /// # Errors
-/// [`CuteError::Size`], [`CuteError::Unverified`].
+/// [`CuteError::Size`] if a number does not fit its integer type, [`CuteError::Unverified`] if the result is not
+/// verified.
 pub fn right_inverse(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     let modes = fused(&a.flat());
     let places = flat::places(&modes);
@@ -42,8 +44,9 @@ pub fn right_inverse(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
 /// Left inverse R with `R(A(i)) = i` for all indices `i` of A.
 ///
 /// # Errors
-/// [`CuteError::NotInjective`] if two indices share an offset, [`CuteError::Strides`] if neither of two
-/// strides divides the other (no rule is known for these), [`CuteError::Size`], [`CuteError::Unverified`].
+/// [`CuteError::NotInjective`] if two indices are found that share an offset. Otherwise, [`CuteError::Strides`] if
+/// neither of two strides divides the other (no rule is known for these), [`CuteError::Size`] if a number does not fit
+/// its integer type, [`CuteError::Unverified`] if the result is not verified.
 pub fn left_inverse(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     let layout = match by_complement(a)? {
         Some(layout) => layout,
@@ -56,7 +59,7 @@ pub fn left_inverse(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
 }
 
 /// Left inverse as CuTe constructs it: the right inverse of A extended by its complement. `None` if A and its
-/// complement leave a hole, modes of A overlap, or a mode has stride 0.
+/// complement leave a hole, modes of A interleave, or a mode has stride 0.
 fn by_complement(a: &CuteLayout) -> Result<Option<CuteLayout>, CuteError> {
     if a.flat().iter().any(|mode| mode.extent > 1 && mode.stride == 0) {
         return Ok(None);

@@ -4,7 +4,8 @@
 //! and strides at least 0; sizes and cosizes fit 64 bits. As in CuTe, an index past the size extends the last mode.
 //! Every result is verified against the definition of its operation: by carries between digits (see [`compose`]), at
 //! a cost independent of the size, or otherwise by enumeration of up to [`ENUMERATED`] indices. An operation without
-//! a correct result returns an error with the indices and offsets that prove it.
+//! a correct result returns an error, such as [`CuteError::Dependent`] with an index that refutes the only possible
+//! result.
 //!
 //! ```
 //! use layoutc_algebra::Error;
@@ -64,7 +65,8 @@ pub struct CuteOutcome {
 /// leading mode of A.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tiler {
-    /// Layout whose offsets are indices of the whole layout A, such as `4:1`.
+    /// One layout for the whole layout A, such as `4:1`. Its offsets are indices of A in a composition or division, and
+    /// numbers of copies of A in a product.
     Whole(CuteLayout),
     /// Tilers of the leading modes of A, one by one, such as `[4:1;_]`. Modes of A with `None` or beyond the list
     /// are unchanged.

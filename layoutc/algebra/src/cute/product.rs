@@ -26,15 +26,15 @@ pub enum ProductGrouping {
     Raked,
 }
 
-/// Product of A and B: index `i` of B selects copy number `B(i)` of A, where copy 0 is A and all copies are
-/// disjoint. Two indices of B with the same offset select the same copy. With a tiler of modes, each mode of A is
-/// multiplied separately, and a note reports an overlap between modes.
+/// Product of A and B: index `i` of B selects copy number `B(i)` of A, where copy 0 is A and all copies are disjoint.
+/// Two indices of B with the same offset select the same copy. With a tiler of modes, each mode of A is multiplied
+/// separately, and a note reports that modes interleave.
 ///
 /// # Errors
-/// [`CuteError::Overlap`] if copies of A would share elements; [`CuteError::Rank`] if there are more tilers than modes
-/// of A; [`CuteError::Tiler`] for a blocked or raked product with a tiler of modes; [`CuteError::InnerComposition`] if
-/// the composition of the complement, the offsets of the copies, after B has no layout; [`CuteError::Size`] and
-/// [`CuteError::Depth`] if the result exceeds their limits.
+/// [`CuteError::Overlap`] if modes of A interleave, so that copies of A may share elements; [`CuteError::Rank`] if
+/// there are more tilers than modes of A; [`CuteError::Tiler`] for a blocked or raked product with a tiler of modes;
+/// [`CuteError::InnerComposition`] if the composition of the complement, the offsets of the copies, after B has no
+/// layout; [`CuteError::Size`] and [`CuteError::Depth`] if the result exceeds their limits.
 pub fn product(a: &CuteLayout, b: &Tiler, kind: ProductGrouping) -> Result<CuteOutcome, CuteError> {
     let layout = match (kind, b) {
         (ProductGrouping::Logical, _) => logical(a, b)?.layout,
@@ -54,7 +54,7 @@ pub fn product(a: &CuteLayout, b: &Tiler, kind: ProductGrouping) -> Result<CuteO
             return Err(CuteError::Tiler);
         }
     };
-    // Products of separate modes can overlap each other.
+    // Modes of separate products can interleave.
     let notes = match (b, covered(&layout, &CuteLayout::unit())) {
         (Tiler::Modes(_), Err(CuteError::Overlap { first, second })) => {
             vec![CuteNote::Overlap { first, second }]
@@ -78,7 +78,7 @@ fn logical(a: &CuteLayout, b: &Tiler) -> Result<CuteOutcome, CuteError> {
 }
 
 /// Layout of the offsets of the copies of A: index `i` of B is mapped to the offset of the copy number `B(i)`.
-/// [`CuteError::Overlap`] if two copies share an element, [`CuteError::InnerComposition`] if there is no such layout.
+/// [`CuteError::Overlap`] if modes of A interleave, [`CuteError::InnerComposition`] if there is no such layout.
 fn copies(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let cotarget = a.size().checked_mul(b.cosize()).ok_or(CuteError::Size)?;
     let mut places = places(a, cotarget)?;
@@ -88,7 +88,7 @@ fn copies(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, CuteError> {
         let cotarget = end.and_then(|end| end.checked_mul(b.cosize())).ok_or(CuteError::Size)?;
         places = complement::places(a, cotarget)?;
     }
-    // Only the check is needed: an error if two copies share an element.
+    // Only the check is needed: an error if modes interleave.
     covered(a, &places)?;
     inner_composition(&places, b)
 }

@@ -302,7 +302,8 @@ fn tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<SpannedTuple, NotationF
 }
 
 /// Compact strides of a shape, the first mode fastest: `(1,(4,8))` for `(4,(2,2))`. `next` is the stride of the first
-/// mode, and is set to the stride that a mode after the last one would have. Fails if a stride does not fit 64 bits.
+/// mode, and is set to the stride that a mode after the last one would have. A fault if one of these strides, including
+/// the last `next`, does not fit 64 bits.
 fn compact(shape: &SpannedTuple, next: &mut i128) -> Result<SpannedTuple, NotationFault> {
     match shape {
         SpannedTuple::Integer(size, span) => {

@@ -18,7 +18,7 @@ impl DigitReader<'_> {
 
     /// Bounds `(least, greatest)` of a linear form that are at least as tight as those of [`Self::span`]: leading
     /// digits of a chain, with weights in the proportion of the weights in the chain, together do not exceed the
-    /// greatest value that the chain encodes.
+    /// greatest number of the chain (`most`).
     pub(super) fn tight_span(&self, form: &LinearForm) -> Result<(i128, i128), ExprError> {
         let mut span = (form.constant, form.constant);
         let mut left = form.terms.clone();

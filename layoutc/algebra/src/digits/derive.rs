@@ -11,8 +11,8 @@ use super::{DerivedDigit, LinearForm};
 use crate::expr::curve::CurveGrid;
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// Maximum number of bits of a value that is decomposed into bit fields. A bitwise operation on a wider value is
-/// [`Refinement::Impossible`].
+/// Maximum number of bits of a value that is decomposed into bit fields. A bitwise operation that requires the
+/// decomposition of a wider value is [`Refinement::Impossible`].
 const MAX_BITS: u32 = 120;
 
 /// Bit field of a value: the XOR of digits, with all bits inverted if `turned` is true. Without digits, all bits of
@@ -86,8 +86,8 @@ impl DigitReader<'_> {
     /// Splits `form`, an operand of `^` or `&` whose other operand `v` is in `least..=most`. Returns `(high, low)` with
     /// `form = high + low`, where `2^n` divides `high`, `low` is in `0..2^n`, and `n` is the number of bits of `most`.
     /// Then `form ^ v` is `high + (low ^ v)`, and `form & v` is `low & v`. With `most` 7, `8*a + b` is split into `8*a`
-    /// and `b` if `b` is below 8. Returns `(0, form)` if the terms below `2^n` may leave `0..2^n`, `least` is negative,
-    /// or `n` is at least [`MAX_BITS`].
+    /// and `b` if `b` is below 8. Returns `(0, form)` if the sum of the terms whose weights `2^n` does not divide may
+    /// leave `0..2^n`, `least` is negative, or `n` is at least [`MAX_BITS`].
     fn beyond(
         &self,
         form: &LinearForm,

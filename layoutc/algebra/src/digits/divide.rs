@@ -121,7 +121,8 @@ impl DigitReader<'_> {
     }
 
     /// True if `request` is a split at a weight that is a multiple of the next smaller weight of its chain and a proper
-    /// divisor of the next larger one (see [`ChainPlan::split_position`](super::refine::ChainPlan::split_position)).
+    /// divisor of the next larger one, if there is one (see
+    /// [`ChainPlan::split_position`](super::refine::ChainPlan::split_position)).
     fn nests(&self, request: &Refinement) -> bool {
         match request {
             Refinement::Split(plan, weight) => {
@@ -248,8 +249,8 @@ impl DigitReader<'_> {
     }
 
     /// Positive factor `u` such that every digit of the chain at position `chain` has weight `u * w` in `form`, where
-    /// `w` is the weight of the digit in the chain. `None` if there is no such factor, or the chain does not encode
-    /// axes, counted up from index 0.
+    /// `w` is the weight of the digit in the chain. `None` if there is no such factor, or if the chain does not encode
+    /// the index of axes counted up from 0.
     fn unit(&self, form: &LinearForm, chain: usize) -> Option<i128> {
         if !self.plans.get(*self.planned.get(chain)?)?.is_plain() {
             return None;

@@ -58,7 +58,7 @@ pub struct Chain {
     /// digit is derived, or is split at a weight that does not nest in the weights of its own chain, as in
     /// `x % 3 // 2`. It stays below its extent, even if the sum of this chain could exceed it.
     pub of_digit: Option<usize>,
-    /// Factor of `m` in the encoded value: `1`, or `-1` for an axis that the layout stores in reverse order.
+    /// Factor of `m` in the encoded value: `1`, or `-1` for an axis whose index is counted backwards.
     pub sign: i128,
     /// Constant added to `sign * m` to obtain the encoded value.
     pub constant: i128,
@@ -135,8 +135,8 @@ pub struct Digits {
     /// digit that comes later.
     pub derived: Vec<(usize, DerivedDigit)>,
     /// Weighted sum of digits that equals each target, in the order of the targets (for a layout, see
-    /// `Layout::digit_targets`). In a proof by elimination, the sums are empty and without meaning; a layout never has
-    /// such digits, but a certificate may.
+    /// `Layout::digit_targets`). For targets of a component of axes that is proven by elimination, the sums are empty
+    /// and without meaning; a layout never has such digits, but a certificate may.
     pub targets: Vec<LinearForm>,
 }
 

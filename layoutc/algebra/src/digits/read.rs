@@ -20,9 +20,8 @@ pub(super) struct DigitReader<'a> {
     /// True while the reader is inside an operand of an XOR or of a bit mask, but not inside a `hilbert` in that
     /// operand.
     pub(super) is_bitwise: bool,
-    /// Sums that the targets divide more than once, such as `z` in `z // 6` and `z % 6`, and axes whose bits are
-    /// operands of an XOR or a mask. Each such sum gets a chain of its own; each such axis is split at powers of two
-    /// only.
+    /// Dividends in the targets that need chains of their own, such as `z` in `z // 6` and `z % 6`, and axes that may
+    /// be split at powers of two only.
     pub(super) uses: &'a SharedDividends,
     /// Digits added so far, those of the chains and derived ones: `Var::Digit(k)` is `digits[k]`.
     pub(super) digits: Vec<Digit>,
@@ -32,8 +31,8 @@ pub(super) struct DigitReader<'a> {
     pub(super) chains: Vec<Chain>,
     /// Position in `plans` of the plan of each chain, indexed like `chains`.
     pub(super) planned: Vec<usize>,
-    /// Greatest value that each chain encodes over all values of the symbols, indexed like `chains`. The weighted
-    /// sum of the digits of a chain may exceed this value.
+    /// Greatest number `m` (see [`Chain`]) of each chain for any valid value that it encodes, over all values of the
+    /// symbols, indexed like `chains`. The extents of the digits of a chain may admit greater numbers.
     pub(super) most: Vec<i128>,
     /// Position in `chains` of the chain of each digit, indexed like `digits`; `None` for derived digits.
     pub(super) owner: Vec<Option<usize>>,

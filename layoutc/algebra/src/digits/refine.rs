@@ -64,8 +64,8 @@ impl ChainPlan {
     }
 
     /// Position in `cuts` at which `weight` would be inserted; `None` unless `weight` is a multiple of the next smaller
-    /// entry and a proper divisor of the next larger one. For the entries 1 and 8, weight 4 has position 1, and weight
-    /// 3 has none.
+    /// entry and, if there is a larger one, a proper divisor of the next larger entry. For the entries 1 and 8, weight
+    /// 4 has position 1, and weight 3 has none.
     pub(super) fn split_position(&self, weight: i128) -> Option<usize> {
         let at = self.cuts.partition_point(|cut| *cut < weight);
         let below = at.checked_sub(1).and_then(|k| self.cuts.get(k));
@@ -92,8 +92,8 @@ pub(super) enum Refinement {
     Reflect(usize),
     /// The chains of these plans, outermost first, must be fused into one row-major index.
     Fuse(Vec<usize>),
-    /// The intermediate value `number`, whose minimum is `least`, needs a chain of its own because it is divided by
-    /// `by`.
+    /// The intermediate value `number` needs a chain of its own, which starts at `least` or below, because it is
+    /// divided by `by`.
     NewDividend { number: Poly, least: i128, by: i128 },
     /// No refinement makes the target a weighted sum of digits.
     Impossible,
@@ -175,10 +175,10 @@ pub(super) fn refine(plans: &mut Vec<ChainPlan>, request: &Refinement, extents: 
     }
 }
 
-/// Adds a plan for a chain of the intermediate value `number`, whose minimum is `least` and which is divided by `by`.
-/// If a plan for the value exists, lowers the start of its chain to a multiple of all its divisors. False beyond
-/// [`MAX_NUMBERS`] or [`MAX_BLOCK`], if the common multiple of the divisors overflows, or if the start of an existing
-/// chain does not change.
+/// Adds a plan for a chain of the intermediate value `number`, which is divided by `by`. The chain starts at `least` or
+/// below, at a multiple of all divisors of the value. If a plan for the value exists, lowers the start of its chain.
+/// False beyond [`MAX_NUMBERS`] or [`MAX_BLOCK`], if the common multiple of the divisors overflows, or if the start of
+/// an existing chain does not change.
 fn add_dividend(plans: &mut Vec<ChainPlan>, number: &Poly, least: i128, by: i128) -> bool {
     let numbers = plans.iter().filter(|plan| matches!(plan.of, ChainSource::Number(..))).count();
     let at = plans.iter().position(|plan| plan.counts(number));

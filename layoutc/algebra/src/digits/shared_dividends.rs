@@ -23,8 +23,8 @@ pub(super) struct SharedDividends {
     /// Dividends, other than single axes, that need a chain of their own: those with more than one division, such as
     /// `z` in `z // 6` and `z % 6`, and those of which another dividend is a quotient (see `quotients`).
     shared: BTreeSet<Poly>,
-    /// Pair `(x, g)` for each dividend that equals `x // g`, where `x` is another dividend. The dividend `2*i + j//4`
-    /// has the pair `(8*i + j, 4)`.
+    /// Pair `(x, g)` for each dividend that is known to equal `x // g`, where `x` is another dividend. The dividend
+    /// `2*i + j//4` has the pair `(8*i + j, 4)`.
     quotients: BTreeMap<Poly, (Poly, i128)>,
     /// Axes and symbols whose bits are operands of an XOR or a mask; empty except under [`BitSplit::AtBits`].
     bits: BTreeSet<Var>,
@@ -34,7 +34,7 @@ pub(super) struct SharedDividends {
 type Divisions<'a> = BTreeMap<&'a Poly, BTreeSet<(bool, &'a Poly)>>;
 
 /// Pair `(x, g)` for each dividend that equals `x // g`, where `x` is another dividend and `g` is a proper divisor of a
-/// number by which `x` is divided.
+/// number, at most [`MAX_DIVISOR`], by which `x` is divided.
 fn quotients(
     divisions: &Divisions<'_>,
     facts: &Facts,

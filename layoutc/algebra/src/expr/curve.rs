@@ -1,12 +1,12 @@
 //! Hilbert curves of rectangular grids of any size: a path that visits every cell once and preserves
 //! locality.
 //!
-//! In a box of `length` by `breadth` cells, the path starts at `(0, 0)` and ends at the far end of the length. A box
-//! with `2 * length > 3 * breadth` splits into two along its length. Any other box splits into three: the first half of
-//! the length in one half of the breadth, the whole length in the other half of the breadth, then the second half of
-//! the length back. The split of the length in two blocks, and the split of the breadth in three blocks, is at an even
-//! position where possible, so that each block ends next to the start of the following one. For a square whose side is
-//! a power of two, this is Hilbert's order.
+//! In a box of `length` by `breadth` cells, the path starts at `(0, 0)` and ends at the far end of the length. A single
+//! row or column of cells is not split. A longer box with `2 * length > 3 * breadth` splits into two along its length.
+//! Any other box splits into three: the first half of the length in one half of the breadth, the whole length in the
+//! other half of the breadth, then the second half of the length back. The split of the length in two blocks, and the
+//! split of the breadth in three blocks, is at an even position where possible, so that each block ends next to the
+//! start of the following one. For a square whose side is a power of two, this is Hilbert's order.
 //!
 //! Source: Hilbert, 1891, for squares; the generalization to rectangles is known as "gilbert".
 //!

@@ -31,14 +31,15 @@ pub enum ExprError {
     /// The expression would exceed [`MAX_DEPTH`] or [`MAX_SIZE`].
     #[error("the expression exceeds {MAX_SIZE} terms or {MAX_DEPTH} levels")]
     TooLarge,
-    /// A value does not fit its integer type: 64 bits for integers that users write, 128 bits for derived ones.
+    /// A value does not fit its integer type, or exceeds another limit of a function: 64 bits for values in manifests,
+    /// 128 bits within computations, 62 bits in total for [`functions::morton`].
     #[error("a value in the expression does not fit 64 bits")]
     Overflow,
     /// The divisor of `//` or `%` is zero or negative.
     #[error("a divisor is not positive")]
     Divisor,
-    /// A variable has no value in the given assignment. Also stands for an argument that does not fit a layout, such as
-    /// an order of axes that is no permutation.
+    /// A variable has no value in the given assignment, or no known range. Also stands for an argument that does not
+    /// fit a layout, such as an order of axes that is no permutation.
     #[error("a variable has no value")]
     Unbound,
 }
@@ -90,7 +91,7 @@ pub enum BinOp {
 }
 
 impl BinOp {
-    /// Text of the operator in manifests: a sign such as `//`, or the name of a function such as `hilbert`.
+    /// Text of the operator in printed expressions: a sign such as `//`, or the name of a function such as `hilbert`.
     pub fn sign(self) -> &'static str {
         match self {
             Self::Add => "+",

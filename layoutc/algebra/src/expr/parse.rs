@@ -101,7 +101,7 @@ pub enum ParseErrorKind {
     Unexpected {
         /// Description of the expected token.
         expected: &'static str,
-        /// Token that is found, as text.
+        /// Token that is found, in backticks, or `the end` at the end of the text.
         found: String,
     },
     /// A character does not belong to the language of expressions.
@@ -127,7 +127,7 @@ pub enum ParseErrorKind {
     /// The map has two `*name` parameters.
     #[error("more than one `*` parameter")]
     TwoStars,
-    /// A separator has no axis on one of its sides.
+    /// A separator `|` is not between two items of the map.
     #[error("a separator needs an axis on both sides")]
     EmptyGroup,
 }
@@ -145,7 +145,7 @@ pub struct ParseError {
 /// Parses a map such as `(n, c) -> (n, c // 4 | c % 4)`, or its items alone, such as `n, c // 4 | c % 4`.
 ///
 /// # Errors
-/// [`ParseError`] for the first syntax error, or if the text exceeds [`MAX_NESTING`], [`MAX_TERMS`] or [`MAX_BYTES`].
+/// [`ParseError`] for a syntax error, or if the text exceeds [`MAX_NESTING`], [`MAX_TERMS`] or [`MAX_BYTES`].
 pub fn map(text: &str) -> Result<MapText, ParseError> {
     let tokens = tokenize(text)?;
     let mut parser = MapParser { tokens: &tokens, at: 0, end: text.len(), nesting: 0 };
@@ -164,7 +164,7 @@ pub fn map(text: &str) -> Result<MapText, ParseError> {
 /// Parses an index expression such as `(n * 32 + c) // 4`.
 ///
 /// # Errors
-/// [`ParseError`] for the first syntax error, or if the text exceeds [`MAX_NESTING`], [`MAX_TERMS`] or [`MAX_BYTES`].
+/// [`ParseError`] for a syntax error, or if the text exceeds [`MAX_NESTING`], [`MAX_TERMS`] or [`MAX_BYTES`].
 pub fn expression(text: &str) -> Result<IndexAst, ParseError> {
     let tokens = tokenize(text)?;
     let mut parser = MapParser { tokens: &tokens, at: 0, end: text.len(), nesting: 0 };
@@ -245,8 +245,8 @@ impl MapParser<'_> {
         None
     }
 
-    /// True if the next token is a parenthesis that is closed by the last token. The two then enclose the whole right
-    /// side of a map, and the parser drops both.
+    /// True if the next token is an opening parenthesis, and the last token closes it. The two then enclose the whole
+    /// right side of a map, and the parser drops both.
     fn wrapped_to_the_end(&self) -> bool {
         if self.peek() != Some(&MapTokenKind::Open) {
             return false;

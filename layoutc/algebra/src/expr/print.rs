@@ -1,5 +1,5 @@
-//! Printing of expressions in the syntax of manifests. The text parses back to the same value, except for
-//! operations of derived expressions (`min`, `max`, `hilbert_cell`).
+//! Printing of expressions in the syntax of manifests. Operations that manifests lack (`min`, `max`, `hilbert_cell`)
+//! are printed as function calls, which the parser of maps does not accept.
 
 use alloc::format;
 use alloc::string::{String, ToString};

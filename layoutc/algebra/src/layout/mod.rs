@@ -174,7 +174,7 @@ impl Layout {
         &self.storage
     }
 
-    /// Indices along the storage axes, one per axis, over `Var::Axis` and symbols, simplified.
+    /// Indices along the storage axes, one per axis, over `Var::Axis` and symbols.
     pub fn storage_map(&self) -> &[Expr] {
         &self.storage_map
     }
@@ -201,12 +201,12 @@ impl Layout {
         &self.strides
     }
 
-    /// Indices along the physical axes, one per axis, over `Var::Axis` and symbols, simplified.
+    /// Indices along the physical axes, one per axis, over `Var::Axis` and symbols.
     pub fn physical_map(&self) -> &[Expr] {
         &self.physical_map
     }
 
-    /// Offset of an element in the flat buffer, in elements, over `Var::Axis` and symbols, simplified.
+    /// Offset of an element in the flat buffer, in elements, over `Var::Axis` and symbols.
     pub fn offset(&self) -> &Expr {
         &self.offset
     }
@@ -217,8 +217,8 @@ impl Layout {
         self.domain.as_ref()
     }
 
-    /// Logical index of the element in a slot, one expression per logical axis over `Var::Physical`; `None` under
-    /// [`ProofMethod::Enumeration`] and for read-only views.
+    /// Logical index of the element in a slot, one expression per logical axis over `Var::Physical`; `None` if there is
+    /// no such expression, as under [`ProofMethod::Enumeration`] and for read-only views.
     pub fn inverse(&self) -> Option<&[Expr]> {
         self.inverse.as_deref()
     }
@@ -235,14 +235,15 @@ impl Layout {
         self.verdict
     }
 
-    /// Proof technique that established [`Layout::verdict`].
+    /// Proof technique that established [`Layout::verdict`]. Without meaning for [`Verdict::Broadcast`], which has no
+    /// proof.
     pub fn proof(&self) -> ProofMethod {
         self.proof
     }
 
-    /// Mixed-radix normal form of the layout, all of whose chains encode logical axes. `None` if the proof found none
-    /// or needed derived or subdivided digits, if a component is proven by elimination or enumeration, or if the layout
-    /// has a domain or a swizzle.
+    /// Mixed-radix normal form of the layout, all of whose chains encode logical axes. `None` if there is none, for
+    /// example if the proof needed derived or subdivided digits, if a component is proven by elimination or
+    /// enumeration, or if the layout has a domain or a swizzle.
     pub fn digits(&self) -> Option<&Digits> {
         self.digits.as_ref()
     }
@@ -281,7 +282,7 @@ impl Layout {
     }
 
     /// Offset and alignment of the first element. `None` if no alignment was requested, for a window of another layout,
-    /// or if [`Layout::at_base`] removed it.
+    /// for a read-only view, or if [`Layout::at_base`] removed it.
     pub fn origin(&self) -> Option<&AlignedOrigin> {
         self.origin.as_ref()
     }
@@ -337,12 +338,12 @@ impl Layout {
         Self { origin: self.origin.filter(is_aligned), alignment_bytes, ..self }
     }
 
-    /// Layout over another list of symbols: `Var::Symbol(k)` of the result is `symbols[k]`. `symbols` must contain
-    /// each symbol of the layout, matched by name, and must not allow a value that the symbol of the layout
-    /// excludes.
+    /// Layout over another list of symbols: `Var::Symbol(k)` of the result is `symbols[k]`. `symbols` must contain each
+    /// symbol of the layout, matched by name, with a range and a multiple that allow no further values.
     ///
     /// # Errors
-    /// [`ExprError::Unbound`] if `symbols` lacks a symbol of the layout, or allows it further values.
+    /// [`ExprError::Unbound`] if `symbols` lacks a symbol of the layout, or declares it with a range that exceeds that
+    /// in the layout, or with a multiple that is no multiple of that in the layout.
     pub fn over_symbols(mut self, symbols: &[Symbol]) -> Result<Self, ExprError> {
         if self.symbols == symbols {
             return Ok(self);

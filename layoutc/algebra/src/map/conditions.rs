@@ -76,7 +76,7 @@ const RELATIONS: [(&str, Relation); 5] = [
 const FOREIGN: [&str; 8] = ["!=", "<<", ">>", "&&", "||", "=>", "=<", "="];
 
 /// Parses conditions such as `i - 2 <= j <= i and j < 8`, and resolves their names in `scope`. The result is a
-/// predicate over `Var::Axis` with one entry per comparison: three for this example.
+/// predicate over `Var::Axis` and `Var::Symbol` with one entry per comparison: three for this example.
 ///
 /// # Errors
 /// [`ConditionError`]s of all conditions that `and` joins, in the order of the text. A condition with
@@ -217,8 +217,9 @@ fn trimmed(text: &str, span: &Span) -> Span {
     start..start.max(span.start + own.trim_end().len())
 }
 
-/// Parses the operand of a comparison in the byte range `span`, and resolves it to an expression over `Var::Axis`.
-/// [`ConditionError::NotAffine`] if it is not affine in the axes.
+/// Parses the operand of a comparison in the byte range `span`, and resolves it to an expression over `Var::Axis` and
+/// `Var::Symbol`. [`ConditionError::NotAffine`] if it is not affine in the axes; other errors if it cannot be parsed or
+/// resolved.
 fn side(text: &str, span: &Span, scope: MapScope<'_>) -> Result<Expr, Vec<ConditionError>> {
     // Leading blanks keep the spans relative to the whole text.
     let mut own = " ".repeat(span.start);

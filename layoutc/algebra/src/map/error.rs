@@ -13,11 +13,11 @@ use crate::expr::parse::Span;
 /// Rule of the map language that a text violates.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MapErrorKind {
-    /// A name is neither a parameter of the map (or an axis, if the map has no parameter list) nor a const, layout
-    /// parameter or symbol in its scope. Contains the name.
+    /// A name is neither a parameter of the map for a single axis (or an axis, if the map has no parameter list) nor a
+    /// const, layout parameter or symbol in its scope. Contains the name.
     #[error("unknown name `{0}`: expected an axis, const, parameter or symbol")]
     UnknownName(String),
-    /// The number of parameters of the map differs from the number of axes that it is applied to.
+    /// The number of parameters of the map does not fit the number of axes that it is applied to.
     #[error("the map takes {}, but there are {}: {}", counted(*params), axes.len(), axes.join(", "))]
     Arity {
         /// Number of parameters of the map, not counting a `*` parameter.
@@ -38,16 +38,16 @@ pub enum MapErrorKind {
     /// An item `*name` is used without a `*` parameter of that name.
     #[error("`*{0}` does not name a `*` parameter")]
     UnknownStar(String),
-    /// A `*` parameter that matches no axis leaves a group between separators empty.
+    /// A `*` parameter that takes no axis leaves the group of storage axes before a separator empty.
     #[error("a separator leaves a group of axes empty")]
     EmptyGroup,
     /// The divisor of `//` or `%` contains an axis.
     #[error("the divisor is not a constant")]
     DivisorNotConstant,
-    /// The divisor of `//` or `%` can be 0 or negative for some values of the symbols.
+    /// The lower bound of the divisor of `//` or `%`, over all values of the symbols, is below 1.
     #[error("expected a divisor of at least 1, found a minimum of {least}")]
     Divisor {
-        /// Least value that the divisor can have.
+        /// Lower bound of the divisor, by interval arithmetic.
         least: i128,
     },
     /// The stated extent of a map item contains an axis.
@@ -66,12 +66,12 @@ pub enum MapErrorKind {
         /// Number of arguments in the call.
         given: usize,
     },
-    /// An argument of a function can be negative, or can be 2^62 or more.
+    /// The bounds of an argument of a function, by interval arithmetic, are not within `0..2^62`.
     #[error("argument of `{name}` ranges from {low} to {high}, expected 0 to 2^62")]
     ArgumentRange {
         /// Name of the called function.
         name: String,
-        /// Least value that the argument can have.
+        /// Lower bound of the argument.
         low: i128,
         /// Greatest value that the argument can have.
         high: i128,
@@ -82,14 +82,15 @@ pub enum MapErrorKind {
     ArgumentExtent {
         /// Name of the called function.
         name: String,
-        /// Greatest extent of the argument over all values of the symbols.
+        /// Upper bound of the extent of the argument over all values of the symbols.
         most: i128,
     },
-    /// A stated extent of the box of `hilbert(row, column, rows, columns)` is not a positive constant.
+    /// A stated extent of the box of `hilbert(row, column, rows, columns)` is not a positive number, written as a
+    /// literal or as the name of a constant. Expressions such as `2 * 4` are not accepted.
     #[error("side of the box is not a positive constant")]
     Side,
-    /// An argument of `hilbert(row, column, rows, columns)` can reach or exceed the stated extent, `rows` or
-    /// `columns`.
+    /// The upper bound of an argument of `hilbert(row, column, rows, columns)` is not below the stated extent, `rows`
+    /// or `columns`.
     #[error("index goes up to {high}, but the box ends at {}", extent.saturating_sub(1))]
     BeyondBox {
         /// Greatest value that the argument can have.
@@ -105,10 +106,10 @@ pub enum MapErrorKind {
         /// Number of columns of the box.
         columns: i128,
     },
-    /// The second argument of `bitrev` is not a constant from 0 to 62.
+    /// The second argument of `bitrev` is not a number from 0 to 62, written as a literal or as the name of a constant.
     #[error("number of bits is not a constant from 0 to 62")]
     Bits,
-    /// An expression exceeds the size limits, or a value overflows.
+    /// An expression cannot be built or bounded, for example because it exceeds the size limits or a value overflows.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }

@@ -73,7 +73,7 @@ impl MapResolver<'_> {
 
     /// Resolves an argument of `hilbert`. Returns the pair `(index, extent)`: `index` is the argument as an expression,
     /// and `extent` is the extent of the box along it. This is `written` if the call states an extent, otherwise the
-    /// greatest value of the argument plus 1. Records an error and returns `None` if the argument is invalid.
+    /// upper bound of the argument plus 1. Records an error and returns `None` if the argument is invalid.
     fn side(&mut self, ast: &IndexAst, written: Option<&IndexAst>) -> Option<(Expr, i128)> {
         let (argument, written) = (self.ranged("hilbert", ast), written.map(|w| (self.expr(w), w)));
         let (expr, found) = argument?;
@@ -101,7 +101,7 @@ impl MapResolver<'_> {
     }
 
     /// Resolves an argument of the function `name`. Returns the pair `(index, bits)`: `index` is the argument as an
-    /// expression, and `bits` is the number of bits of its greatest value. Records an error and returns `None` if the
+    /// expression, and `bits` is the number of bits of its upper bound. Records an error and returns `None` if the
     /// argument is invalid.
     fn argument(&mut self, name: &str, ast: &IndexAst) -> Option<(Expr, u32)> {
         let (expr, found) = self.ranged(name, ast)?;
@@ -112,7 +112,7 @@ impl MapResolver<'_> {
 
     /// Resolves an argument of the function `name`. Returns the pair `(index, interval)`: `index` is the argument as an
     /// expression, and `interval` contains its values, by interval arithmetic on the expression as written. Records an
-    /// error and returns `None` if a value can be outside `0..2^62`.
+    /// error and returns `None` if the argument is invalid, or its bounds are not within `0..2^62`.
     fn ranged(&mut self, name: &str, ast: &IndexAst) -> Option<(Expr, Interval)> {
         let expr = self.expr(ast)?;
         let range = |var| match var {

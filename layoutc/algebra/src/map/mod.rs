@@ -1,5 +1,6 @@
-//! Index maps such as `(n, c) -> (c // 4, n, c % 4)`: resolution of their names, naming of storage axes, and checks
-//! of all rules of the map language except those for extents. [`resolve`] turns a parsed text into an [`IndexMap`].
+//! Index maps such as `(n, c) -> (c // 4, n, c % 4)`: resolution of their names, naming of storage axes, and checks of
+//! most rules of the map language. The extents of storage axes are computed elsewhere. [`resolve`] turns a parsed text
+//! into an [`IndexMap`].
 
 pub mod conditions;
 
@@ -26,10 +27,11 @@ pub struct MapItem {
     /// Index along the storage axis, over the axes that the map is applied to: `Var::Storage(k)` is axis `k` of
     /// them, from 0.
     pub index: Expr,
-    /// Extent that the text states for the storage axis, over symbols, or the extent of an axis that the item passes
-    /// through unchanged. `None` if the extent follows from the index.
+    /// Extent that the text states for the storage axis, over symbols. In an item `*name` and in [`identity`], the
+    /// extent of the axis. `None` if the extent follows from the index.
     pub extent: Option<Expr>,
-    /// Byte range of the index, or of an item `*name`, in the text of the map; empty in maps that a step creates.
+    /// Byte range of the index, or of an item `*name`, in the text of the map; empty for an item that is not written in
+    /// a text.
     pub span: Span,
 }
 
@@ -75,8 +77,8 @@ impl core::fmt::Debug for MapScope<'_> {
     }
 }
 
-/// Resolves the parsed text of a map: looks up its names in `scope`, and names its storage axes. An empty map is the
-/// identity.
+/// Resolves the parsed text of a map: looks up its names in `scope`, and names its storage axes. A map without
+/// parameters and items is the identity.
 ///
 /// # Errors
 /// The [`MapError`]s of the text, in its order, followed by duplicate names of storage axes. [`MapErrorKind::Arity`] is
@@ -296,8 +298,9 @@ impl MapResolver<'_> {
         items
     }
 
-    /// Name of a storage axis without an explicit name: `c_outer` for `c // 4`, `c_inner` for `c % 4`, `c` for `c`
-    /// or a sum or product with `c` as only axis, and `axis2` for any other index at position 2.
+    /// Name of a storage axis without an explicit name: `c_outer` for `c // 4`, `c_inner` for `c % 4`, `c` for `c` and
+    /// for an index that [`is_affine`] accepts and whose only axis is `c`, and `axis2` for any other index at position
+    /// 2.
     fn derived_name(&self, index: &Expr, position: usize) -> String {
         use crate::expr::ExprNode;
         let axis_name = |expr: &Expr| match expr.as_var() {

@@ -10,7 +10,7 @@ use crate::normal_form::simplify::{Facts, Interval};
 
 impl Facts {
     /// Inclusive bounds of a polynomial for all indices in their ranges, as polynomials over symbols. The polynomial
-    /// may not attain the bounds.
+    /// need not attain the bounds.
     pub(crate) fn range(&self, p: &Poly) -> Result<Interval, ExprError> {
         if let Some((low, high)) = self.constant_range(p) {
             return Ok(Interval { low: Poly::constant(low), high: Poly::constant(high) });
@@ -70,9 +70,9 @@ impl Facts {
         Ok(Interval { low, high })
     }
 
-    /// Inclusive integer bounds `(low, high)` of a polynomial, equal to those of [`Facts::range`]. `None` if the
-    /// polynomial contains a symbol, a product of indices, or an operation other than `//` and `%` by constants, or
-    /// if arithmetic overflows.
+    /// Inclusive integer bounds `(low, high)` of a polynomial, equal to those of [`Facts::range`]. Handles sums of
+    /// indices with constant ranges, and of their quotients and remainders by constants; `None` for most other
+    /// polynomials, such as products of indices, and if arithmetic overflows.
     fn constant_range(&self, p: &Poly) -> Option<(i128, i128)> {
         let (mut low, mut high) = (p.constant_term(), p.constant_term());
         for (monomial, coefficient) in p.terms() {
@@ -226,8 +226,8 @@ fn multiply_bounds(a: (i128, i128), b: (i128, i128)) -> Result<(i128, i128), Exp
 
 /// Inclusive bounds `(low, high)` of `a op b`, where `op` is `&`, `^`, min or max, for operands in the inclusive ranges
 /// `a` and `b`. For `&` with a non-negative operand, `low` is 0 and `high` is the upper bound of that operand; of two
-/// such operands, the smaller upper bound. Otherwise, `n` is the number of bits of the largest absolute bound: `high`
-/// is `2^n - 1`, and `low` is 0, or `-2^n` if an operand may be negative.
+/// such operands, the smaller upper bound. Otherwise, `n` is the number of bits of the largest absolute bound, at most
+/// 127: `high` is `2^n - 1`, and `low` is 0, or `-2^n` if an operand may be negative.
 pub(crate) fn bitwise_bounds(op: BinOp, a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
     let magnitude = |(low, high): (i128, i128)| low.unsigned_abs().max(high.unsigned_abs());
     let bits = 128 - magnitude(a).max(magnitude(b)).leading_zeros();

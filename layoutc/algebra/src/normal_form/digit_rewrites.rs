@@ -42,7 +42,8 @@ impl Facts {
     /// Joins a digit and the next more significant digit of one value `x`: `c * (x//a % b) + c*b * (x//(a*b) % d)` in
     /// `p` becomes `c * (x//a % (b*d))`. If the second term is the quotient without `% d`, the result is `c * (x//a)`.
     /// The arguments describe the first term: its weight is `c = coefficient * cofactor`, its monomial is `lower`, its
-    /// digit is `digit`, and the modulus of the digit is `b`. `None` if `p` has no matching second term.
+    /// digit is `digit`, and the modulus of the digit is `b`. The second term may also be a quotient that has
+    /// simplified to several terms. `None` if `p` has no matching second term.
     fn join_upper(
         &self,
         p: &Poly,

@@ -1,5 +1,5 @@
 //! Cache of normal forms, for expressions in which one subexpression occurs many times: [`MemoizedFacts`] normalizes
-//! each quotient and remainder once.
+//! each shared quotient and remainder once.
 
 use alloc::collections::BTreeMap;
 use core::cell::RefCell;

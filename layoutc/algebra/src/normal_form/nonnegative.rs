@@ -1,6 +1,6 @@
-//! Proofs that polynomials over symbols are non-negative. A polynomial is tested at both ends of the range of
-//! every symbol in which it is linear or monotonic; other ranges are bisected. Quotients are replaced by
-//! their rational bounds.
+//! Proofs that polynomials over symbols are non-negative. A polynomial is tested at the ends of the range of an atom in
+//! which it is linear or monotonic; other ranges are bisected. If the test fails, quotients are replaced by their
+//! rational bounds.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use crate::normal_form::simplify::Facts;
 
 /// Maximum number of quotients that are replaced by their bounds in one proof; a proof that needs more fails.
 const MAX_RELAXATIONS: usize = 8;
-/// Maximum number of polynomials that are examined in one proof; a proof that needs more fails.
+/// Maximum number of polynomials that one call of [`Facts::is_never_negative`] examines; a test that needs more fails.
 const MAX_STEPS: u32 = 400;
 /// Maximum number of distinct atoms of a polynomial that is tested at the ends of their ranges; a polynomial with
 /// more atoms is not proven non-negative by this test.
@@ -62,10 +62,11 @@ impl Facts {
         Ok(is_nonnegative_in_box(p, &bounds, &mut left).unwrap_or(false))
     }
 
-    /// Polynomial whose non-negativity implies that of `p`: `n - 8` for `n // 4 - 2`. The most deeply nested quotient
-    /// `x // d` is replaced by its lower bound `(x - d + 1) / d` where its coefficient is positive, and by its upper
-    /// bound `x / d` where it is negative. The denominator `d` is cleared. `None` if there is no quotient to replace,
-    /// if the quotient occurs as a power, or if a factor beside it may be negative.
+    /// Polynomial whose non-negativity implies that of `p`: `n - 8` for `n // 4 - 2`. Of the quotients that are factors
+    /// of the terms, the one with the deepest nesting, `x // d`, is replaced by its lower bound `(x - d + 1) / d` where
+    /// its coefficient is positive, and by its upper bound `x / d` where it is negative. The denominator `d` is
+    /// cleared. `None` if there is no quotient to replace, if the quotient occurs as a power, or if a factor beside it
+    /// may be negative.
     fn weaken_quotient(&self, p: &Poly) -> Result<Option<Poly>, ExprError> {
         let atoms = p.terms().flat_map(|(monomial, _)| monomial.iter());
         let quotients = atoms.filter(|atom| matches!(atom, Atom::Op(BinOp::FloorDiv, ..)));

@@ -94,8 +94,8 @@ impl Facts {
         Ok((factors, coefficient))
     }
 
-    /// Expression equal to the term `(monomial, coefficient)`; a negative coefficient gives the negation of a
-    /// product.
+    /// Expression equal to the term `(monomial, coefficient)`. A term without atoms gives a constant; in any other
+    /// term, a negative coefficient gives the negation of a product.
     fn signed_product(&self, term: &(Monomial, i128)) -> Result<Expr, ExprError> {
         if term.0.is_empty() {
             return Ok(Expr::constant(term.1));

@@ -103,7 +103,7 @@ impl Facts {
     }
 
     /// Inclusive bounds `(low, high)` of `expr` for all values of indices and symbols, by interval arithmetic on the
-    /// normal form. The expression may not attain the bounds.
+    /// normal form. The expression need not attain the bounds.
     ///
     /// # Errors
     /// Errors of [`Facts::simplify`].
@@ -294,8 +294,8 @@ impl Facts {
 
     /// Decomposition `(g, a, r)` of the dividend `p` of a division by `k`: `p = g*a + r`, where `g` divides `k` and `r`
     /// is proven to be in `0..g`. Hence `p // k = a // (k/g)` and `p % k = g * (a % (k/g)) + r`. The candidates for `g`
-    /// are the values `gcd(c, k)` above 1 for the coefficients `c` of `p`, greatest first. `None` if no candidate
-    /// qualifies.
+    /// are the values `gcd(c, k)` above 1 for the coefficients `c` of the terms of `p` other than the constant,
+    /// greatest first. `None` if no candidate qualifies.
     fn common_factor_split(
         &self,
         p: &Poly,

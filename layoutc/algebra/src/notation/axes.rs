@@ -17,13 +17,13 @@ pub struct NotationAxes {
     /// Names of the axes in order; empty if the text names none.
     pub names: Vec<String>,
     /// Extent of each axis, in logical order. An entry is `None` if the text does not fix the extent of the axis. The
-    /// list is empty if the text fixes no extent.
+    /// list may be empty if the text fixes no extent.
     pub extents: Vec<Option<i128>>,
     /// True if an axis whose extent the text does not fix may have any extent, including a symbolic one; false if
     /// the extent must be a constant.
     pub any_extents: bool,
     /// Number that must divide the extent of each axis, in logical order; 1 for an axis without such a requirement. The
-    /// list is empty if no axis has one. The pattern `(c c16) h -> c h c16` with `c16=16` gives 16 and 1.
+    /// list may be empty if no axis has one. The pattern `(c c16) h -> c h c16` with `c16=16` gives 16 and 1.
     pub multiples: Vec<i128>,
     /// Element type as manifests name it, such as `bf16`; `None` if the text has none.
     pub dtype: Option<&'static str>,
@@ -52,8 +52,8 @@ impl NotationAxes {
 /// `("c16", 16)`; other notations ignore them.
 ///
 /// # Errors
-/// [`NotationFault`] if the text is invalid for every tensor. The results of an affine map and the right side of an
-/// einops pattern are not checked.
+/// [`NotationFault`] if a fault of the text is found without a tensor. Some parts of a text are not checked, for
+/// example the results of an affine map and the right side of an einops pattern.
 pub fn notation_axes(
     notation: Notation,
     text: &str,

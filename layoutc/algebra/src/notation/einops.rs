@@ -271,7 +271,8 @@ fn name(
 /// A fault in these cases:
 /// * The number of entries does not fit `axes`.
 /// * A `1` or `()` stands for an axis whose extent is not 1.
-/// * Several parts of an axis have no size, or the sizes do not divide the extent of the axis.
+/// * Several parts of an axis have no size.
+/// * The product of the sizes does not divide the extent of the axis, or differs from it if all parts have a size.
 /// * The size of a part other than the first of its group is symbolic.
 fn decompose_axes(
     dims: &[EinopsAxis],

@@ -16,11 +16,11 @@ use crate::layout::symbol_values::samples;
 /// Maximum number of points (index tuples) sampled per assignment of values to the symbols.
 const SAMPLE_POINTS: i128 = 1 << 14;
 
-/// Proves by enumeration that the targets of a component are injective. A component of one axis with a target `w*a + c`
-/// needs no enumeration. Candidates for collisions that `undecided` predicts are tried first.
-/// [`InjectivityError::NotInjective`] if a collision is found. [`InjectivityError::Unproven`] if none is found in a
-/// component that has symbols, too many points or too many slots. [`InjectivityError::Expr`] if the evaluation of a
-/// component without symbols fails.
+/// Proves by enumeration that the targets of a component are injective. A component without symbols needs no
+/// enumeration if it has one axis and a target `w*a + c`. Candidates for collisions that `undecided` predicts are tried
+/// first. [`InjectivityError::NotInjective`] if a collision is found. [`InjectivityError::Unproven`] if none is found
+/// in a component that has symbols, too many points or too many slots. [`InjectivityError::Expr`] if the evaluation of
+/// a component without symbols fails.
 pub(super) fn decide(
     claim: Claim<'_>,
     component: &Component,
@@ -195,8 +195,8 @@ fn share(domain: &EnumerationDomain<'_>, (first, second): &PointPair) -> bool {
 }
 
 /// Error [`InjectivityError::NotInjective`] for a collision of the points `first` and `second` of a component, at the
-/// values `symbols` of the symbols. `lost` are the digits that no target determines. `proof` is the technique that
-/// found the collision. In the error, the indices along the axes of other components are those of `claim.origin`.
+/// values `symbols` of the symbols. `lost` are the digits that no target contains. `proof` is the technique that found
+/// the collision. In the error, the indices along the axes of other components are those of `claim.origin`.
 fn refuse(
     claim: Claim<'_>,
     component: &Component,

@@ -134,7 +134,7 @@ impl DifferenceBounds<'_> {
 
     /// Exact bounds of an expression by enumeration, where each of its variables `vars` takes all values from 0 to its
     /// greatest value. `None` if a variable is not a `Var::Storage`, a greatest value is symbolic, or there are more
-    /// than [`VISITED`] index tuples.
+    /// than [`VISITED`] index tuples. [`ExprError::Unbound`] if `expr` contains a symbol.
     fn bounds_by_enumeration(
         &self,
         expr: &Expr,
@@ -203,8 +203,8 @@ impl DifferenceBounds<'_> {
         })
     }
 
-    /// Polynomial equal to `form` in which each `x % k` is replaced by `x - x // k * k`. Then pairs of quotients, of
-    /// which one is subtracted, are combined to digits: `y % 8 - y % 4` becomes `y // 4 % 2 * 4`.
+    /// Polynomial equal to `form` in which each term `c * (x % k)` is replaced by `c * (x - x // k * k)`. Then pairs of
+    /// quotients, of which one is subtracted, are combined to digits: `y % 8 - y % 4` becomes `y // 4 % 2 * 4`.
     fn quotients_as_digits(&self, form: &Poly) -> Result<Poly, ExprError> {
         let mut sum = Poly::zero();
         for (monomial, coefficient) in form.terms() {
@@ -331,8 +331,8 @@ mod tests {
         sum
     }
 
-    /// Checks on small sums that the bounds by normal form contain every value. They are otherwise used only above
-    /// [`VISITED`] index tuples.
+    /// Checks on small sums that the bounds by normal form contain every value. They are otherwise used only where
+    /// enumeration is not possible.
     #[test]
     fn normal_form_bounds_contain_every_value() {
         let extents = [12, 7];

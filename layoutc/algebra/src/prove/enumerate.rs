@@ -29,9 +29,9 @@ const WINDOW: i128 = 1 << 31;
 /// Maximum number of points of the corner of the box, at index 0, that is searched first for a collision.
 const CORNER_POINTS: i128 = 1 << 16;
 
-/// Box of points to enumerate: index `Var::Axis(axes[j])` is in `0..extents[j]`, and target `targets[k]`, an
-/// expression over these indices, is in `0..slots[k]`. The slot number of a point linearizes its target values in
-/// row-major order.
+/// Box of points to enumerate: index `Var::Axis(axes[j])` is in `0..extents[j]`, and target `targets[k]`, an expression
+/// over these indices, is expected in `0..slots[k]`, which is not checked. The slot number of a point linearizes its
+/// target values in row-major order; for a single target, it is the value of the target.
 #[derive(Debug, Clone)]
 pub(crate) struct EnumerationDomain<'a> {
     pub(crate) axes: &'a [usize],
@@ -64,8 +64,8 @@ impl EnumerationDomain<'_> {
 }
 
 /// Checks by enumeration that no two points of a box share a slot. If the box has more than [`CORNER_POINTS`] points, a
-/// corner of at most that many is searched first, even if the box is too large. [`ExprError`] if a target cannot be
-/// evaluated, which is [`ExprError::Overflow`] if a slot number leaves 64 bits.
+/// corner of at most that many is searched first, even if the box has more than [`MAX_POINTS`] points. [`ExprError`] if
+/// a target cannot be evaluated, which is [`ExprError::Overflow`] if a slot number leaves 64 bits.
 pub(crate) fn enumerate(
     domain: &EnumerationDomain<'_>,
     executor: &dyn Executor,

@@ -24,8 +24,9 @@ pub trait Executor: Sync {
     fn learn(&self, _question: &str) {}
 }
 
-/// True if a property of `points` points holds. The cache is asked with the text `question()`; if it does not have the
-/// answer, the result is that of `visit`. Only true results for at least [`MEMORABLE`] points are cached.
+/// True if a property of `points` points holds. For at least [`MEMORABLE`] points, the cache is asked with the text
+/// `question()` first, and a true result is cached. If the cache is not asked or lacks the property, the result is that
+/// of `visit`.
 ///
 /// # Errors
 /// Errors of `visit`.

@@ -1,10 +1,10 @@
 //! Proofs that a map is injective: `prove` turns a `Claim` into an `InjectivityProof` or an [`InjectivityError`].
 //!
 //! The targets of a claim are the index expressions that must be injective as a tuple. Each component of axes, which
-//! shares no target with other axes, is proven by itself. The provers are tried in this order: digits (including XORs
-//! and remainders), elimination (for symbolic weights), exact enumeration. The module `by_enumeration` decides a
-//! component that digits and elimination do not prove. The module `collision` only tries pairs of elements that a
-//! failed digit proof predicts to collide; without a collision it proves nothing.
+//! shares no target or domain condition with other axes, is proven by itself. The provers are tried in this order:
+//! digits (including XORs and remainders), elimination (for symbolic weights), exact enumeration. The module
+//! `by_enumeration` decides a component that digits and elimination do not prove. The module `collision` only tries
+//! pairs of elements that a failed digit proof predicts to collide; without a collision it proves nothing.
 //!
 //! The module [`check`] verifies a finished layout independently of the provers. If it rejects a proof, the loop over
 //! `ProverSet` in `builder/finish.rs` tries again with fewer provers.
@@ -80,7 +80,7 @@ pub enum InjectivityError {
     /// The independent checker, which derives the claims again, rejects the certificate of the proof.
     #[error("invalid certificate: {0}")]
     Certificate(#[from] check::CertificateError),
-    /// An expression of the proof is too large, or a value overflows.
+    /// An expression of the proof cannot be built or evaluated, for example because a value overflows.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }

@@ -55,7 +55,8 @@ impl DevicePlacement {
     /// Converts the placement to one without a mesh, as in [`ShardingForm::V1`] and [`ShardingForm::V2`].
     ///
     /// # Errors
-    /// [`ShardingInexpressible::Devices`] if the result would list more than [`LISTED`](super::LISTED) devices.
+    /// [`ShardingInexpressible::Devices`] if an iota of more than [`LISTED`](super::LISTED) devices would have to be
+    /// listed.
     pub fn unnamed(&self) -> Result<Self, ShardingInexpressible> {
         match self {
             Self::Named(named) => named.tiled(),

@@ -15,7 +15,8 @@ impl TensorSharding {
     /// whole tensor.
     ///
     /// # Errors
-    /// [`ShardingInexpressible::Devices`] if a comparison would list more than [`LISTED`](super::LISTED) devices.
+    /// [`ShardingInexpressible::Devices`] if an iota of more than [`LISTED`](super::LISTED) devices would have to be
+    /// listed.
     pub fn same(&self, other: &Self) -> Result<bool, ShardingInexpressible> {
         if self.group != other.group {
             return Ok(false);
@@ -38,9 +39,9 @@ fn whole(placement: DevicePlacement) -> DevicePlacement {
 }
 
 /// Canonical device order of tiles, for a comparison that ignores the order within `manual` and `unreduced` subgroups.
-/// The positions of each such subgroup are permuted, alike in every tile, so that the devices in the first tile ascend.
-/// The result is an iota if the order is one and no subgroup is permuted, or if the digits of the iota end at tile
-/// boundaries. Otherwise it is a list.
+/// The positions of each such subgroup are permuted, alike in every tile, so that the least devices that they have in
+/// the first tile ascend. The result is an iota if the order is one and no subgroup is permuted, or if
+/// [`IotaOrder::cut`] splits the iota at the tile boundaries. Otherwise it is a list.
 fn normal(tiled: &TiledSharding) -> Result<DeviceOrder, ShardingInexpressible> {
     let iota = tiled.order.iota();
     let is_plain = tiled.subgroups.iter().all(|kind| *kind == Subgroup::Replicated);

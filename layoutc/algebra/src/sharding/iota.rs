@@ -10,7 +10,7 @@ use thiserror::Error;
 /// the device number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceDigit {
-    /// Number of values of the digit, at least 2 in a normalized order.
+    /// Number of values of the digit, at least 2 in the digits of an [`IotaOrder`].
     pub size: i64,
     /// Weight of the digit in the device number.
     pub stride: i64,
@@ -234,8 +234,9 @@ impl IotaOrder {
     }
 }
 
-/// Error for a `list` of `count` devices that cannot be continued with `digits`, which are ordered minor to major. It
-/// is [`IotaError::Step`] for the first device that contradicts the digits, or [`IotaError::Row`] if no device does.
+/// Error for a `list` of `count` devices whose first devices establish the digits `digits`, ordered minor to major,
+/// where the digits cover a number of devices that does not divide `count`. It is [`IotaError::Step`] for the first
+/// device that contradicts the digits, or [`IotaError::Row`] if no device does.
 fn broken(list: &[i64], digits: &[DeviceDigit], count: i64) -> IotaError {
     let rows: Vec<DeviceDigit> = digits.iter().rev().copied().collect();
     let begun = IotaOrder { digits: rows };

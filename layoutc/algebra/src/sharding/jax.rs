@@ -13,13 +13,13 @@ use super::mesh::{Mesh, MeshAxis};
 use super::mesh_sharding::MeshSharding;
 use super::placement::{DevicePlacement, TensorSharding};
 
-/// Python expression of a sharding: `NamedSharding(…)`, or `SingleDeviceSharding(…)` for a tensor on one device.
-/// The expression refers to a Python variable `mesh` if the sharding has no mesh. `rank` is the rank of the
-/// tensor if the sharding fits any rank, as in [`MeshSharding::of`].
+/// Python expression of a sharding: `NamedSharding(…)`, or `SingleDeviceSharding(…)` for a tensor on one device. The
+/// expression refers to a Python variable `mesh` if the sharding has no mesh. `rank` is the rank of the tensor if the
+/// sharding fits any rank, as in [`MeshSharding::of`].
 ///
 /// # Errors
 /// [`ShardingInexpressible::Group`] if the tensor is in a shard group, [`ShardingInexpressible::Name`] if the name of a
-/// mesh axis cannot be quoted, and the errors of [`MeshSharding::of`].
+/// mesh axis cannot be quoted, and the errors of [`MeshSharding::of`] except [`ShardingInexpressible::Maximal`].
 pub fn expression(
     placed: &TensorSharding,
     rank: Option<usize>,

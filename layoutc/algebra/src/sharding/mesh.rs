@@ -55,8 +55,8 @@ impl Mesh {
         Some(coordinates)
     }
 
-    /// Device at these coordinates, one per mesh axis, major to minor. `None` if a coordinate is out of range, or the
-    /// number of coordinates differs from the number of mesh axes.
+    /// Device at these coordinates, one per mesh axis, major to minor. `None` if a coordinate is out of range, the
+    /// number of coordinates differs from the number of mesh axes, or [`Mesh::devices`] is `None`.
     pub fn device(&self, coordinates: &[i64]) -> Option<i64> {
         self.devices()?;
         if coordinates.len() != self.axes.len() {
@@ -152,7 +152,7 @@ impl Sharding {
     }
 
     /// Number of parts of each tensor axis: the product of the sizes of its mesh axes, 1 if no mesh axis shards it.
-    /// `None` in three cases: `mesh` is invalid, `mesh` lacks a mesh axis of the sharding, or a product overflows.
+    /// `None` if [`Mesh::devices`] is `None`, or `mesh` lacks a mesh axis of the sharding.
     pub fn parts(&self, mesh: &Mesh) -> Option<Vec<i64>> {
         mesh.devices()?;
         let size = |position: &usize| mesh.axes.get(*position).map(|axis| axis.size);

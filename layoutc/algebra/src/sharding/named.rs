@@ -122,13 +122,14 @@ impl NamedSharding {
         refined
     }
 
-    /// Converts the sharding to tiles. A tensor without sharded axes and without manual and unreduced subgroups
-    /// becomes [`DevicePlacement::Replicated`].
+    /// Converts the sharding to tiles. A tensor without sharded axes whose devices are all in one subgroup becomes
+    /// [`DevicePlacement::Replicated`], `Manual` or `Unreduced`.
     ///
     /// Source: XLA, `HloSharding::V3ToV2Sharding` in `hlo_sharding.cc`.
     ///
     /// # Errors
-    /// [`ShardingInexpressible::Devices`] if the result would list more than [`LISTED`](super::LISTED) devices.
+    /// [`ShardingInexpressible::Devices`] if an iota of more than [`LISTED`](super::LISTED) devices would have to be
+    /// listed.
     pub fn tiled(&self) -> Result<DevicePlacement, ShardingInexpressible> {
         let refined = self.refined();
         let product = |parts: &[AxisRef]| parts.iter().map(|part| part.size).product::<i64>();
@@ -161,9 +162,9 @@ impl NamedSharding {
         tiled(counts, self.order.transposed(&sizes, &places)?, kinds)
     }
 
-    /// Converts tiles to a sharding over a mesh with axes `axis_0`, `axis_1`, …. If the device order is an iota whose
-    /// digits end at tile boundaries, the mesh is row-major with one axis per digit. Otherwise the mesh has one axis
-    /// for each count of tiles or subgroups above 1, and the device order of the tiles.
+    /// Converts tiles to a sharding over a mesh with axes `axis_0`, `axis_1`, …. If the device order is an iota that
+    /// [`IotaOrder::cut`] splits at the tile boundaries, the mesh is row-major with one axis per resulting digit.
+    /// Otherwise the mesh has one axis for each count of tiles or subgroups above 1, and the device order of the tiles.
     ///
     /// Source: XLA, `HloSharding::ToNamedSharding` in `hlo_sharding.cc`.
     pub fn of_tiled(tiled: &TiledSharding) -> Self {

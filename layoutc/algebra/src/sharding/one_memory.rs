@@ -11,7 +11,8 @@ use crate::symbol::Axis;
 
 impl Layout {
     /// Layout of the whole tensor in one memory that contains each shard once, one after another. `self` is the layout
-    /// of every shard. `whole` lists the logical axes of the whole tensor; sharded axes have constant extents.
+    /// of every shard. `whole` lists the logical axes of the whole tensor. An axis that a mesh axis shards must have a
+    /// constant extent, which is not checked if the axis has only one part.
     ///
     /// The second result is the number of leading storage axes that number the shards; these axes are named like the
     /// mesh axes. The shards hold disjoint parts of the tensor and take disjoint ranges of the memory, so that the
@@ -19,7 +20,8 @@ impl Layout {
     ///
     /// # Errors
     /// [`ExprError::Unbound`] unless `mesh` and `sharding` fit together, and `self` has the extents of the largest
-    /// shard, no domain, and constant extents along sharded axes; [`ExprError::Overflow`], [`ExprError::TooLarge`].
+    /// shard, no domain, and constant extents along axes of several parts. [`ExprError::Overflow`] if a value
+    /// overflows, [`ExprError::TooLarge`] if an expression becomes too large.
     pub fn of_shards(
         &self,
         mesh: &Mesh,

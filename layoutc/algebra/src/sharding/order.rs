@@ -63,8 +63,9 @@ impl DeviceOrder {
     }
 
     /// Device order after a transpose of the grid of tiles. Axis `k` of the new grid is axis `places[k]` of the old
-    /// grid, which has `counts[i]` tiles along axis `i`. As in XLA, an iota whose digits end at tile boundaries stays
-    /// an iota; any other order becomes a list.
+    /// grid, which has `counts[i]` tiles along axis `i`. An order that the transpose does not change stays as it is.
+    /// Otherwise, as in XLA, an iota that [`IotaOrder::cut`] splits at the tile boundaries stays an iota, and any other
+    /// order becomes a list.
     ///
     /// # Errors
     /// Errors of [`DeviceOrder::list`].
@@ -103,7 +104,7 @@ impl DeviceOrder {
     }
 
     /// Device order in which each chunk of `group` successive devices is sorted in ascending order. As in XLA, an iota
-    /// whose digits end at chunk boundaries stays an iota; any other order becomes a list.
+    /// whose digits can be split at the chunk boundaries stays an iota; any other order becomes a list.
     ///
     /// # Errors
     /// Errors of [`DeviceOrder::list`].

@@ -144,21 +144,21 @@ impl TiledSharding {
     }
 }
 
-/// Normal form of a tiled placement. `counts` has the number of tiles of each tensor axis, followed by the size
-/// of each of `subgroups`; `order` has the devices in row-major order of `counts`. The normal form drops
-/// subgroups of size 1, merges subgroups of one kind, orders subgroups by [`Subgroup`], and sorts the devices of
-/// a replicated subgroup. A single tile whose subgroups are all of one kind becomes [`DevicePlacement::Replicated`],
-/// `Manual` or `Unreduced`. Without subgroups, the tiles are unchanged.
+/// Normal form of a tiled placement. `counts` has the number of tiles of each tensor axis, followed by the size of each
+/// of `subgroups`; `order` has the devices in row-major order of `counts`. The normal form drops subgroups of size 1,
+/// merges subgroups of one kind, orders subgroups by [`Subgroup`], and sorts the devices of a replicated subgroup. A
+/// single tile whose subgroups are all of one kind becomes [`DevicePlacement::Replicated`], `Manual` or `Unreduced`.
+/// Without subgroups, the tiles are unchanged.
 ///
 /// The caller guarantees that the counts are at least 1, that their product is the number of devices, and that there
 /// are at least as many counts as subgroups.
 ///
 /// Source: XLA, `HloSharding::Subgroup` and `HloSharding::PartialTile` in `hlo_sharding.cc`. XLA's form is not
-/// idempotent if all subgroups but an unreduced one have size 1; the result here is the fixed point of XLA's
-/// form.
+/// idempotent if all subgroups but an unreduced one have size 1; the result here is the fixed point of XLA's form.
 ///
 /// # Errors
-/// [`ShardingInexpressible::Devices`] if the result would list more than [`LISTED`](super::LISTED) devices.
+/// [`ShardingInexpressible::Devices`] if an iota of more than [`LISTED`](super::LISTED) devices would have to be
+/// listed.
 pub fn tiled(
     mut counts: Vec<i64>,
     order: DeviceOrder,

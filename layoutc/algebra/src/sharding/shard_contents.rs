@@ -10,8 +10,8 @@ use super::placement::{DevicePlacement, Subgroup, TiledSharding};
 /// Shard of a tensor, and the devices that hold it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorShard {
-    /// Devices that hold the shard, in the order of the placement; empty if all devices hold the shard and their
-    /// number is not known, as for `{replicated}`.
+    /// Devices that hold the shard, or a partial sum of it. May be empty if all devices do, as for `{replicated}` and
+    /// `{unreduced}`.
     pub devices: Vec<i64>,
     /// Index range of the shard along each tensor axis, in elements; an empty range for a shard without elements.
     pub bounds: Vec<Range<i128>>,

@@ -72,7 +72,7 @@ pub enum StepError {
         given: usize,
         /// Number of new axes, which is the number of names required.
         wanted: usize,
-        /// Names that the new axes have if the step states no names, outermost first.
+        /// Names that are derived for the new axes if the step states none, outermost first.
         wanted_axes: Vec<String>,
     },
     /// The layout would have more than [`MAX_AXES`] storage axes. Contains the number.

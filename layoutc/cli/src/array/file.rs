@@ -1,5 +1,5 @@
-//! Reads and writes of whole files as bytes. Output is written to a temporary file next to the target and
-//! renamed.
+//! Reads and writes of files as bytes. A regular output file is first written to a temporary file next to it, which
+//! then replaces it.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read, Write};
@@ -16,7 +16,7 @@ pub(crate) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == STANDARD
 }
 
-/// Name of the file at `path` for messages. For the path `-` it is the text `standard`, such as `standard input`.
+/// Name of the file at `path` for messages. For the path `-` it is the argument `standard`, such as `standard input`.
 pub(crate) fn display_name(path: &Path, standard: &str) -> String {
     if is_standard(path) { standard.to_owned() } else { path.display().to_string() }
 }
@@ -26,8 +26,8 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
     ByteSource::open(path)?.read_all(path)
 }
 
-/// Number of bytes that are read from a file before the caller decides between a conversion in memory and one in
-/// chunks.
+/// Maximum number of bytes that are read from a regular file before the caller decides between a conversion in memory
+/// and one in chunks.
 const FIRST: u64 = 128 << 10;
 
 /// Opened input with its first bytes: up to `FIRST` bytes of a regular file, or all bytes of any other input.
@@ -108,8 +108,8 @@ fn unread(path: &Path, error: &io::Error) -> CommandError {
     }
 }
 
-/// Error for an output path that must not be written. It is the path of one of `inputs`, or a link to a missing file,
-/// which a new file would replace.
+/// Error if `output` is the same regular file as one of `inputs`, or a link to a missing file. Standard output is never
+/// an error.
 pub(crate) fn check_not_input(inputs: &[&Path], output: &Path) -> Result<(), CommandError> {
     let identity = |path: &Path| {
         let metadata = fs::metadata(path).ok().filter(Metadata::is_file);
@@ -136,8 +136,8 @@ pub(crate) fn check_not_input(inputs: &[&Path], output: &Path) -> Result<(), Com
     }
 }
 
-/// True if an output at `path` can be replaced atomically: it is a regular file or does not exist. False for standard
-/// output, a folder, a device or a pipe.
+/// True if an output at `path` is replaced atomically when it is written: it is a regular file, or no file can be
+/// examined there, for example because it does not exist. False for standard output, a folder, a device or a pipe.
 pub(crate) fn is_placed(path: &Path) -> bool {
     !is_standard(path) && fs::metadata(path).map_or(true, |metadata| metadata.is_file())
 }

@@ -58,9 +58,9 @@ fn of_scalar(scalar: Scalar) -> &'static str {
     }
 }
 
-/// True if a file with the type string `descr` can hold elements of `dtype`. It is the type string of `dtype`. For a
-/// type that `NumPy` lacks, it may also be that of unsigned integers or raw bytes of the size of an element in the
-/// file. For a record, see [`record::is_taken`].
+/// True if a file with the type string `descr` can hold elements of `dtype`. It is the type string of `dtype`, in any
+/// byte order. For a type that `NumPy` lacks, it may also be that of unsigned integers or raw bytes of the size of an
+/// element in the file. For a record, see [`record::is_taken`].
 pub(crate) fn is_compatible(descr: &NpyDescr, dtype: Dtype) -> bool {
     if let Some(record) = dtype.record() {
         return record::is_taken(descr, record);
@@ -183,7 +183,8 @@ pub(crate) fn packed(
     Ok(all)
 }
 
-/// Unpacks the first `count` sub-byte elements of `packed` to one byte each, sign-extended if the type is signed.
+/// Unpacks the first `count` sub-byte elements of `packed` to one byte each, sign-extended for a signed integer type.
+/// Elements beyond the end of `packed` are omitted.
 pub(crate) fn unpacked(packed: &[u8], dtype: Dtype, packing: Packing, count: usize) -> Vec<u8> {
     let above = 8 - dtype.element_bits().min(8);
     let element = |k: usize| {

@@ -135,7 +135,7 @@ pub(super) fn string(rest: &str) -> Option<(&str, &str)> {
 }
 
 /// Pair `(value, rest)`: the Python value at the start of `rest`, and the text after it, which starts with a comma or
-/// with the closing brace of the dictionary. `None` if a quote or bracket has no partner.
+/// with the closing brace of the dictionary. `None` if neither follows, or if a quote or bracket has no partner.
 fn value(rest: &str) -> Option<(&str, &str)> {
     let (mut at, mut open) = (0, 0_usize);
     while let Some(c) = rest.get(at..)?.chars().next() {

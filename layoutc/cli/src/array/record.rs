@@ -43,7 +43,8 @@ pub(super) fn is_taken(given: &NpyDescr, record: Record) -> bool {
     is_void || given.kind == '[' && plain(&given.text) == plain(&descr(record))
 }
 
-/// Bytes per element of a structured type string, `None` if a field is itself structured or invalid.
+/// Bytes per element of a structured type string, `None` if the list or a field is invalid, a field is itself
+/// structured, or the number overflows.
 pub(super) fn bytes(list: &str) -> Option<usize> {
     let mut rest = list.strip_prefix('[')?.strip_suffix(']')?.trim();
     let mut all = 0_usize;

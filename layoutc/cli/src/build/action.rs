@@ -43,8 +43,8 @@ pub(crate) enum ActionScope {
 
 /// Pair `(report, actions)`. `actions` are the runs that produce all outputs of `select`: in the order of projects, one
 /// for each manifest with outputs in the order of paths, then one for the umbrella header if the project has one.
-/// `report` has errors in configurations, and errors about outputs with equal paths; with errors, `actions` may be
-/// incomplete.
+/// `report` has errors in configurations, and errors about outputs whose paths are equal or differ only in case; with
+/// errors, `actions` may be incomplete.
 pub(crate) fn actions(select: &SelectArgs) -> Result<(Report, Vec<BuildAction>), CommandError> {
     let (mut report, mut reads, store) = (Report::default(), ReadSet::brief(), LogArena::default());
     let (projects, _) = project_build::discover(select, &store, &mut report, &mut reads)?;

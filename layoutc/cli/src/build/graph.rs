@@ -61,7 +61,7 @@ impl DependencyGraph {
         self.chosen(|kind| kind == FileKind::Output)
     }
 
-    /// Absolute paths of the files that the outputs depend on (configurations, templates and manifests), sorted.
+    /// Absolute paths of all files that are not outputs: configurations, templates and manifests, sorted.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = &Path> {
         self.chosen(|kind| kind != FileKind::Output)
     }

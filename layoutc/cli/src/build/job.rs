@@ -198,8 +198,8 @@ fn known_targets(names: &[String], project: &Project) -> Result<(), CommandError
 /// Output folder of the configuration of `project`.
 ///
 /// # Errors
-/// [`CommandError::Input`] if the folder is outside of the project after links are resolved. [`CommandError::Machine`]
-/// if its path cannot be resolved.
+/// [`CommandError::Input`] if the folder is outside of the project, also through a link, or behind a link that cannot
+/// be resolved. [`CommandError::Machine`] if its path cannot be resolved for another reason.
 fn own_home(project: &Project) -> Result<OutputDir, CommandError> {
     let out_dir = project.config.project.out_dir.trim_end_matches('/');
     if out_dir == "." {

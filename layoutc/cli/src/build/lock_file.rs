@@ -46,8 +46,8 @@ pub(crate) struct LockFileUpdate {
 /// lock file in the order of projects.
 ///
 /// # Errors
-/// [`CommandError::Usage`] if `paths` select only a part of a project. [`CommandError::Input`] if `strictness` forbids
-/// to replace an existing lock file. Any error that the discovery or the check of the projects returns.
+/// [`CommandError::Usage`] if `paths` select only a part of a project. Any error of `lock`, and any that the discovery
+/// or the check of the projects returns.
 pub(crate) fn lock_files(
     paths: &[PathBuf],
     strictness: OverwritePolicy,

@@ -224,7 +224,7 @@ fn manifest_check(
 ///
 /// # Errors
 /// [`CommandError::Input`] if the templates exceed the limits of the sandbox. [`CommandError::Machine`] if a template
-/// cannot be read.
+/// cannot be read, or the sandbox cannot be started.
 pub(super) fn emit(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -310,7 +310,7 @@ pub(crate) fn report_emit_error(
 }
 
 /// Built-in templates and templates of the project of `job`. The latter are read. The states of those that are UTF-8
-/// texts are added to `reads`, and a hash of the names and contents of all of them is stored in `made`.
+/// texts are added to `reads`, and a hash of the names and contents of all that can be read is stored in `made`.
 fn templates(
     job: &BuildJob<'_>,
     made: &mut BuildProducts,
@@ -387,9 +387,9 @@ fn unix(text: &str) -> String {
     text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n")
 }
 
-/// Facts for the build log about the inputs, the manifests and the generated files of a build. Fingerprints of outputs
-/// on disk are not included. If `is_written` is false, because the generated files were not written, facts about them
-/// are not included either.
+/// Facts for the build log about the inputs, the manifests, the generated files and the output folder of a build.
+/// Fingerprints of outputs on disk are not included. If `is_written` is false, because the generated files were not
+/// written, facts about them and about the output folder are not included either.
 pub(super) fn facts<'m>(
     scan: &'m BuildScan<'_>,
     made: &'m BuildProducts,

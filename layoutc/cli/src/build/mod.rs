@@ -1,8 +1,8 @@
 //! Build of projects: scan, check, emit, compare with the disk, write. `layoutc build` runs it once, `layoutc watch`
 //! repeatedly.
 //!
-//! Everything that a build depends on is hashed, and its results are cached. An unchanged file is not read, parsed,
-//! proven, generated or written again.
+//! Everything that a build depends on is hashed, and its results are cached, so that unchanged files need not be read,
+//! parsed, proven, generated or written again.
 
 mod action;
 mod args;
@@ -306,8 +306,9 @@ fn lines(parts: &[ProjectBuild<'_>], rows: RowSelection) -> SummaryRows {
 }
 
 /// Stores the facts and cached results of the build of the project `part` in its state folder. If `is_written` is true,
-/// which requires a build without errors that is not a dry run, also writes the planned outputs of the project. If the
-/// state folder is not locked, because there was nothing to do, only stores facts that save work in the next build.
+/// which requires a build without errors that is not a dry run, also writes the planned outputs of the project. Without
+/// the lock of the state folder, as in a dry run or if there was nothing to do, it stores at most facts that save work
+/// in the next build.
 fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandError> {
     let ProjectBuild { job, scan, memo, made, plan } = part;
     let mut facts = make::facts(scan, made, is_written);

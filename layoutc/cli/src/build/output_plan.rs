@@ -24,7 +24,8 @@ pub(crate) struct OutputPlan {
     pub(super) files: BTreeMap<String, PlannedOutput>,
     /// Number of up-to-date outputs, which need not be generated.
     pub(super) up_to_date: usize,
-    /// Paths and fingerprints of the up-to-date outputs for which the log does not have the current fingerprint.
+    /// Paths and fingerprints of the unchanged outputs, generated or not, for which the log does not have the current
+    /// fingerprint.
     known: Vec<(String, Fingerprint)>,
 }
 
@@ -102,7 +103,7 @@ pub(super) fn plan(
 }
 
 impl OutputPlan {
-    /// Facts for the build log about up-to-date outputs for which the log does not have the current fingerprint.
+    /// Facts for the build log about unchanged outputs for which the log does not have the current fingerprint.
     pub(super) fn facts(&self) -> impl Iterator<Item = BuildFact<'_>> {
         self.known.iter().map(|(path, known)| BuildFact::Output(path, *known))
     }

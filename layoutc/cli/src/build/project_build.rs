@@ -65,9 +65,9 @@ pub(crate) struct BuildPrefetch<'a> {
     pub(crate) store: &'a LogArena,
 }
 
-/// Discovers the projects of `select`. Meanwhile, another thread reads a log and manifests ahead. Returns the projects
-/// and that data. `store` owns the bytes of the log. Errors in configurations are added to `report`, and the files that
-/// were read to `reads`.
+/// Discovers the projects of `select`. Meanwhile, another thread reads a log ahead and, if `select` names no paths, the
+/// manifests in it. Returns the projects and that data. `store` owns the bytes of the log. Errors in configurations are
+/// added to `report`, and the files that were read to `reads`.
 ///
 /// # Errors
 /// [`CommandError::Usage`] if `--out` is given and there are several projects. Any error of [`project::discover`].

@@ -60,8 +60,8 @@ pub(crate) struct BuildScan<'a> {
     /// generated, because the set of outputs is not known before.
     pub(super) left_over: Vec<String>,
     /// Pairs of path and metadata: the folders in the output folder, if they contain no other files than requested
-    /// outputs. Empty if the log has these folders already, if there are other files, or if a folder changed too
-    /// recently for its metadata to show the next change.
+    /// outputs. Empty if there are other files. Also empty, for example, if files must be generated, if the log has
+    /// these folders already, or if a folder changed too recently for its metadata to show the next change.
     pub(super) swept: Vec<(String, FileStat)>,
     /// True if nothing has changed in the output folder. Its swept part contains no other files than the outputs in the
     /// log, and these are the outputs of this build, all up to date.
@@ -124,9 +124,9 @@ pub(super) struct ValidCheck {
 }
 
 impl<'a> BuildScan<'a> {
-    /// Scans the inputs and outputs of `job`, and adds every input to `reads`. `strictness` is the policy for output
-    /// files that layoutc did not write or that were edited. `prefetched` has the file states of the manifests that
-    /// were read ahead.
+    /// Scans the inputs and outputs of `job`. Adds the states of the templates to `reads`, and, unless `reads` is
+    /// brief, those of the manifests that were looked at. `strictness` is the policy for output files that layoutc did
+    /// not write or that were edited. `prefetched` has the file states of the manifests that were read ahead.
     pub(super) fn take(
         job: &BuildJob<'a>,
         strictness: OverwritePolicy,
@@ -231,9 +231,9 @@ impl<'a> BuildScan<'a> {
         self.work.extend::<Vec<_>>(lacking);
     }
 
-    /// Scans the umbrella header, then sets `is_same`, `left_over` and `swept` from the files in the output folder.
-    /// Does nothing if a manifest is stale or a unit must be generated, because the set of outputs is then not known
-    /// yet.
+    /// Scans the umbrella header. If it is up to date, sets `is_same`, `left_over` and `swept` from the files in the
+    /// output folder. Does nothing if a manifest is stale or a unit must be generated, because the set of outputs is
+    /// then not known yet.
     fn scan_leftovers(
         &mut self,
         job: &BuildJob<'a>,

@@ -29,7 +29,7 @@ pub(super) struct StampFiles {
     depfile: Option<(PathBuf, Option<String>)>,
 }
 
-/// Maximum size in bytes of an existing stamp or depfile. A larger file cannot have been written by layoutc.
+/// Maximum size in bytes of an existing stamp or depfile. A larger file counts as not written by layoutc.
 const LARGEST: u64 = 64 << 20;
 
 impl StampFiles {
@@ -38,8 +38,8 @@ impl StampFiles {
     ///
     /// # Errors
     /// [`CommandError::Usage`] if both options name the same file. [`CommandError::Input`] if a file at one of the
-    /// paths was not written by layoutc: a stamp that is not empty, or a depfile that is no rule of layoutc.
-    /// [`CommandError::Machine`] if a file cannot be read.
+    /// paths was not written by layoutc, for example a stamp that is not empty, or a depfile that is no rule of
+    /// layoutc. [`CommandError::Machine`] if a path cannot be resolved or a file cannot be read.
     pub(super) fn read_existing(args: &BuildArgs) -> Result<Self, CommandError> {
         let start = SystemTime::now();
         if is_dry_run(args) {
@@ -112,7 +112,7 @@ impl StampFiles {
     /// The stamp gets the start time of the build as its modification time, so that inputs edited meanwhile are newer.
     ///
     /// # Errors
-    /// [`CommandError::Machine`] if a file cannot be written.
+    /// [`CommandError::Machine`] if a file cannot be written, or the handler of interrupts cannot be installed.
     pub(super) fn write_after_build(&self, rule: Option<&str>) -> Result<(), CommandError> {
         if self.depfile.is_none() && self.stamp.is_none() {
             return Ok(());

@@ -30,9 +30,9 @@ pub(crate) struct TensorRow {
     verdict: String,
     bytes: Value,
     padding: PaddingAmount,
-    /// Name of the tensor whose memory a view shares, `None` for a tensor or graph.
+    /// Name of the base of a view: a tensor, or an earlier view. `None` for a tensor or graph.
     view_of: Option<String>,
-    /// Values of a graph, whose other fields except `name` and `file` are empty; `None` for a tensor or view.
+    /// Values of a graph; of the other fields, only `name` and `file` are then used. `None` for a tensor or view.
     graph: Option<GraphRow>,
 }
 
@@ -50,7 +50,7 @@ struct GraphRow {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum PaddingAmount {
     Bytes(u64),
-    /// Number of padding elements, as an expression over symbols.
+    /// Number of padding elements as text, such as an expression over symbols.
     Elements(String),
     /// Numbers of padding elements (`empty`) and of all elements in memory (`all`), for elements whose size is not a
     /// whole number of bytes.

@@ -60,8 +60,8 @@ fn row(job: &BuildJob<'_>, tensor: &Tensor) -> TensorRow {
     TensorRow::new(tensor).of(job.project.shown(&tensor.file))
 }
 
-/// Rows of all tensors, views and graphs in the manifests of `job`: from the manifests that this build checked
-/// (`made`), else from the cache `memo`, else from a new check.
+/// Rows of all tensors, views and graphs in the manifests of `job`: from the cache `memo`, else from the manifests that
+/// this build checked (`made`), else from a new check.
 pub(super) fn all(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,

@@ -13,9 +13,9 @@ use crate::report::counted;
 
 use super::CommandOutcome;
 
-/// Checks the manifests of PATHS, the paths on the command line. Prints the diagnostics, and the numbers of tensors,
-/// views and graphs unless there are errors. With `--format json` or `--verbose`, also prints one row for each of
-/// these.
+/// Checks the manifests of PATHS, the paths on the command line, and prints the diagnostics. With `--format json`, also
+/// prints one row for each tensor, view and graph. As text, prints their numbers, and with `--verbose` the rows, unless
+/// there are errors.
 pub(crate) fn run(
     paths: &[PathBuf],
     console: &mut Console,

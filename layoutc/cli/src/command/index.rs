@@ -111,7 +111,8 @@ impl IndexQuery<'_> {
     }
 }
 
-/// Errors of the queries so far. As text, each is printed immediately; as JSON, all are printed after the answers.
+/// Errors of the queries so far. As text, each of the first [`CAP`] is printed immediately, and the others are counted;
+/// as JSON, all are printed after the answers.
 #[derive(Default)]
 struct QueryErrors {
     faults: usize,

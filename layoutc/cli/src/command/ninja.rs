@@ -35,7 +35,7 @@ rule layoutc_whole
 ";
 
 /// Text of the ninja file for `actions`, with the target `layoutc_outputs` for all outputs. The targets that `select`
-/// names are passed on to each run. Paths in the file are relative to the working directory.
+/// names are passed on to each run. Paths of inputs and outputs in the file are relative to the working directory.
 ///
 /// # Errors
 /// [`CommandError::Usage`] if a path cannot be expressed in the syntax of ninja. [`CommandError::Machine`] if the
@@ -179,7 +179,7 @@ fn paths(paths: &[String]) -> Result<String, CommandError> {
 /// Path `text` with escapes for a ninja build edge: `$` before `$`, a space and `:`.
 ///
 /// # Errors
-/// [`CommandError::Usage`] if neither ninja nor a depfile can express the path.
+/// [`CommandError::Usage`] if ninja or a depfile cannot express the path ([`is_expressible`]).
 fn path(text: &str) -> Result<String, CommandError> {
     if !is_expressible(text) {
         return Err(refusal(text));

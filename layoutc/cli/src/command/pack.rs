@@ -33,7 +33,8 @@ use super::element::{one_manifest, symbols, tensor};
 
 /// Converts a dense array in a file to the layout of the tensor that `args` names, and writes the result to a file or
 /// standard output: as raw bytes, in the .npy format, or as text of a C array. The outcome is
-/// [`CommandOutcome::InputError`] if the manifest has errors.
+/// [`CommandOutcome::InputError`] if the tensor is not found in a manifest with errors, or cannot be filled with its
+/// fill value.
 ///
 /// # Errors
 /// Any error of [`CheckSession::open`]. Also an error if the arguments are invalid, the input does not fit the tensor,
@@ -98,7 +99,8 @@ pub(crate) fn pack(args: &PackArgs, console: &mut Console) -> Result<CommandOutc
 }
 
 /// Converts a tensor in a file from its layout to a dense array, and writes that to a file or standard output: as raw
-/// bytes, or in the .npy format. The outcome is [`CommandOutcome::InputError`] if the manifest has errors.
+/// bytes, or in the .npy format. The outcome is [`CommandOutcome::InputError`] if the tensor is not found in a manifest
+/// with errors, or cannot be filled with its fill value.
 ///
 /// # Errors
 /// Any error of [`CheckSession::open`]. Also an error if the arguments are invalid, the input does not fit the tensor,
@@ -220,8 +222,7 @@ impl PackJob<'_> {
         Ok(is_file && from > 0 && to > 0 && all > self.memory())
     }
 
-    /// Converts the tensor in `source` in chunks within the memory limit, and prints the number of bytes written and of
-    /// chunks.
+    /// Converts the tensor in `source` in chunks within the memory limit, and reports the output ([`report_written`]).
     ///
     /// # Errors
     /// An error if the input has the wrong size, if its elements are in an order that chunks do not support, or if a
@@ -272,12 +273,12 @@ impl PackJob<'_> {
     }
 }
 
-/// Tensor that `args` names. `None` if the manifest has errors, or if the element type of the tensor cannot represent
-/// its fill value; the diagnostics are then printed.
+/// Tensor that `args` names. `None` if there is no such tensor in a manifest with errors, or if the element type of the
+/// tensor cannot represent its fill value; the diagnostics are then printed.
 ///
 /// # Errors
-/// [`CommandError::Usage`] if the path is a folder, there is no such tensor, or it is a view. Any error of
-/// [`CheckSession::open`].
+/// [`CommandError::Usage`] if the path is a folder, the name is that of a view, or there is no such tensor in a
+/// manifest without errors. Any error of [`CheckSession::open`].
 fn opened(args: &RelayoutArgs, console: &mut Console) -> Result<Option<Tensor>, CommandError> {
     let mut session = CheckSession::open(one_manifest(&args.file)?, console)?;
     let Some(tensor) = tensor(&session, &args.tensor, console)?.cloned() else { return Ok(None) };

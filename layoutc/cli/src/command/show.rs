@@ -70,9 +70,9 @@ struct PictureInput<'a> {
 }
 
 impl<'a> PictureInput<'a> {
-    /// Input for the picture of `tensor`, or of `view` if given, whose tensor `tensor` then is. `set` has the texts
-    /// `NAME=VALUE` for symbols; other symbols have their least values. `axes` are the names of the axes to draw, and
-    /// `at` has the names and indices of axes that are fixed.
+    /// Input for the picture of `tensor`. `view` is the view to which `tensor` belongs, `None` if it is declared as a
+    /// tensor. `set` has the texts `NAME=VALUE` for symbols; other symbols have their least values. `axes` are the
+    /// names of the axes to draw, and `at` has the names and indices of axes that are fixed.
     ///
     /// # Errors
     /// [`CommandError::Usage`] if a symbol, value, axis or index is invalid. [`CommandError::Input`] if the tensor

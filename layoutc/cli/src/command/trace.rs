@@ -15,7 +15,8 @@ use super::CommandOutcome;
 use super::element::{CoordinateArgError, coordinate, one_manifest, symbols, tensor};
 
 /// Prints how each step of a tensor's layout maps the coordinate on the command line, or a diagnostic if the coordinate
-/// is invalid. The outcome is [`CommandOutcome::InputError`] in the latter case, and if the manifest has errors.
+/// is invalid. The outcome is [`CommandOutcome::InputError`] in the latter case, and if the tensor is not found in a
+/// manifest with errors.
 pub(crate) fn run(args: &TraceArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let recorder = Recorder::new(&args.tensor);
     let session = CheckSession::recording(one_manifest(&args.file)?, &recorder, console)?;

@@ -53,7 +53,7 @@ pub(super) fn changed_diagnostics(server: &mut LspServer) -> Vec<PublishDiagnost
 }
 
 /// Converts `diagnostic`, a diagnostic of the compiler about `project`, to one of the language server protocol. Its
-/// range is that of the first label, or the start of the file if the text of the label's file was not read. Further
+/// range is that of the first label, or the start of the file if there is no label or its file was not read. Further
 /// labels are related locations, if the editor shows these.
 pub(super) fn to_lsp_diagnostic(
     diagnostic: &Diagnostic,

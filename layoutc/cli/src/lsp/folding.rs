@@ -5,8 +5,8 @@ use lsp_types::{FoldingRange, FoldingRangeParams};
 
 use super::server::LspServer;
 
-/// Ranges of lines that the editor can fold: the blocks of a manifest that span several lines, without the line of the
-/// closing brace. `None` if no project has read the document.
+/// Ranges of lines that the editor can fold: the blocks of a manifest that span several lines even without the line of
+/// the closing brace, which stays visible. `None` if no project has read the document.
 pub(super) fn answer(server: &LspServer, params: &FoldingRangeParams) -> Option<Vec<FoldingRange>> {
     let (project, path) = server.at(&params.text_document.uri)?;
     let file = project.known.files.get(&path)?;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use layoutc_compiler::env::{CacheKey, ResultCache};
 
-/// Maximum size of both generations together, in bytes.
+/// Approximate maximum size of both generations together, in bytes. A generation is full if it exceeds half of it.
 const MOST: usize = 64 << 20;
 
 #[derive(Debug, Default)]

@@ -43,7 +43,8 @@ pub(super) struct LspProject {
     is_stale: bool,
     /// Paths of the manifests whose texts changed since they were read.
     changed: BTreeSet<String>,
-    /// Paths of the manifests that were read but not checked since.
+    /// Paths of the manifests that must be checked: they, or a manifest that they use, were read after their last
+    /// check.
     unchecked: BTreeSet<String>,
 }
 
@@ -137,8 +138,8 @@ impl LspProject {
         self.unchecked.extend(own);
     }
 
-    /// Reads the changed texts as [`Self::reread`] does. Then checks all unchecked manifests: those that changed, and
-    /// those that use a changed one. `memory` caches results of checks.
+    /// Reads the changed texts as [`Self::reread`] does. Then checks all unchecked manifests: those that were read, and
+    /// those that use one that was read. `memory` caches results of checks.
     pub(super) fn refresh(&mut self, documents: &OpenDocuments, memory: &InMemoryMemo) {
         self.reread(documents);
         let unchecked: Vec<String> = std::mem::take(&mut self.unchecked).into_iter().collect();

@@ -110,7 +110,8 @@ fn configure(
     }
 }
 
-/// Path of `file` relative to the folder `root`, with `/` as separator; `None` if `file` is not below `root`.
+/// Path of `file` relative to the folder `root`, with `/` as separator; `None` if `file` is not below `root`, or if the
+/// path is not Unicode.
 pub(super) fn below(file: &Path, root: &Path) -> Option<String> {
     slashed(file.strip_prefix(root).ok()?)
 }

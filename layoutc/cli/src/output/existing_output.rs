@@ -19,7 +19,8 @@ use crate::state::stat::{FileStat, Timestamp};
 
 use super::{OverwritePolicy, name_of};
 
-/// Maximum size in bytes of a file whose content is read. A larger file counts as not written by layoutc.
+/// Maximum size in bytes of a file whose content is read. A larger file counts as not written by layoutc, unless its
+/// metadata is that in the log.
 pub(super) const LARGEST: u64 = 64 << 20;
 
 /// State of the file at the path of an output, if that file may be replaced. A file that must not be replaced has a

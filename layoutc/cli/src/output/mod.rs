@@ -1,5 +1,5 @@
-//! Writing of the outputs of a build. Only changed outputs are written, either all of them or none. A file that layoutc
-//! did not write is not replaced.
+//! Writing of the outputs of a build. Only changed outputs are written. A file that layoutc did not write is replaced
+//! only with `--force`.
 //!
 //! A build first examines every output path and collects all reasons to refuse; then it writes every new text to a
 //! temporary file; then it renames the temporary files. An error before the first rename leaves every output unchanged.
@@ -195,8 +195,8 @@ pub(crate) struct NewOutput<'a> {
 }
 
 /// Writes the outputs `new`, by path relative to the output folder `home`, then removes the outputs at the paths
-/// `left_over`. Temporary files are in the state folder `state`, whose lock is `lock`. Returns facts for the build log
-/// about these files. If `lock` is not held, other builds may be writing to the same folders.
+/// `left_over`. Temporary files are, if possible, in the state folder `state`, whose lock is `lock`. Returns facts for
+/// the build log about these files. If `lock` is not held, other builds may be writing to the same folders.
 ///
 /// # Errors
 /// [`CommandError::Input`] if a path is blocked, as by a file that was created meanwhile. [`CommandError::Interrupted`]

@@ -73,11 +73,11 @@ impl OutputDir {
     }
 
     /// Opens the folder at `path` relative to the output folder, and creates it if it is missing, as [`Self::make`]
-    /// does. `None` if there is no permission to create it, or if a component of the path is a file or a link out of
-    /// the base folder.
+    /// does. `None` if the system denies that, because permissions are missing or the file system is read-only, or if a
+    /// component of the path is a file or a link out of the base folder.
     ///
     /// # Errors
-    /// [`CommandError::Machine`] if a system call fails for another reason than permissions.
+    /// [`CommandError::Machine`] if a system call fails for another reason.
     pub(super) fn make_if_allowed(&self, path: &str) -> Result<Option<OwnedFd>, CommandError> {
         match self.walk(path, MissingFolder::Make, &mut Vec::new()) {
             Ok(opened) => Ok(opened.ok().flatten()),

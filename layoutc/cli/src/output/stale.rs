@@ -31,14 +31,14 @@ pub(super) enum StaleOwnership {
 /// Files and folders in the swept part of the output folder.
 #[derive(Debug, Default)]
 pub(crate) struct OutputListing {
-    /// Paths of all files in the swept folders, relative to the output folder, sorted.
+    /// Paths of the files in the swept folders, without hidden ones, relative to the output folder, sorted.
     pub(crate) files: Vec<String>,
     /// Visited folders with their metadata before the visit. The metadata is `None` if the folder changed so recently
     /// that a later change might leave it equal.
     pub(crate) folders: Vec<(String, Option<FileStat>)>,
 }
 
-/// Lists all files in the part `sweep` of the output folder at `root`.
+/// Lists the files in the part `sweep` of the output folder at `root`, without hidden ones.
 ///
 /// # Errors
 /// [`CommandError::Machine`] if a folder cannot be read.
@@ -70,9 +70,9 @@ pub(super) fn is_swept(sweep: &SweepScope, path: &str) -> bool {
     swept(sweep).iter().any(|folder| folder.is_empty() || is_in(folder))
 }
 
-/// Pairs of path and origin for the files at `paths`, relative to `root`, which are no longer generated. A missing or
-/// special file and one larger than [`LARGEST`] count as foreign, and so does an unreadable file that `facts` does not
-/// contain as an output.
+/// Pairs of path and origin for the files at `paths`, relative to `root`, which are no longer generated. A file with
+/// the metadata that `facts` has for it is unchanged. Of other files, a missing or special one and one larger than
+/// [`LARGEST`] count as foreign, and so does an unreadable file that `facts` does not contain as an output.
 ///
 /// # Errors
 /// [`CommandError::Machine`] if an output in `facts` cannot be read.
@@ -133,7 +133,7 @@ fn ownership(file: &Path, path: &str, facts: &BuildFacts<'_>) -> io::Result<Stal
 }
 
 impl OutputListing {
-    /// Adds all files in and below the folder `start`, a path relative to `root`, and the folders that were visited.
+    /// Adds the files in and below the folder `start`, a path relative to `root`, and the folders that were visited.
     /// `now` is a time before the visit. Follows no links, and skips hidden and non-Unicode names.
     fn add(&mut self, root: &Path, start: String, now: Timestamp) -> Result<(), CommandError> {
         let mut folders = vec![start];

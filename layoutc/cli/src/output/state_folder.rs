@@ -63,7 +63,8 @@ impl StateFolder {
 
     /// Creates and locks the state folder, and removes temporary files of a killed build. If another build holds the
     /// lock, calls `wait` with a description of that build; then waits for the lock, unless `wait` returns an error.
-    /// The returned lock is not held if this build stores no state, or if the folder must not or cannot be created.
+    /// The returned lock is not held if this build stores no state, if the folder must not or cannot be created, or if
+    /// the file system does not support locks.
     ///
     /// # Errors
     /// [`CommandError::Machine`] if a system call fails, and any error of `wait`.

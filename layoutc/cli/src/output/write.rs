@@ -1,6 +1,6 @@
-//! Writing of texts, all or none: first to temporary files, then by renames. Temporary files are in the state folder.
-//! They are in the folder of the output that they become if there is no state folder, or if the output is on another
-//! file system.
+//! Writing of texts: first all to temporary files, then by renames. Temporary files are in the state folder. They are
+//! in the folder of the output that they become if there is no state folder, or if the output is on another file
+//! system.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

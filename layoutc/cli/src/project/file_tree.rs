@@ -20,7 +20,7 @@ pub(crate) struct FolderFiles {
 pub(crate) struct FileTree {
     /// Folders that contain files, with the names of the files.
     pub(crate) folders: Vec<FolderFiles>,
-    /// Links to folders and links to missing files, by the paths by which the walk reached them.
+    /// Links to folders that were followed, and links to missing files, by the paths by which the walk reached them.
     pub(crate) links: BTreeSet<PathBuf>,
 }
 

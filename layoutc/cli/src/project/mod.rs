@@ -43,7 +43,7 @@ pub(crate) struct Project {
     /// manifests outside of any project, it is the requested folder that contains them, or the folder of the requested
     /// manifest.
     pub(crate) root: PathBuf,
-    /// Configuration of the project, or the default one for a manifest outside of any project.
+    /// Configuration of the project, or the default one if there is no configuration file.
     pub(crate) config: Config,
     /// Requested manifests: map from the path relative to the root to the path for display.
     pub(crate) manifests: BTreeMap<String, String>,

@@ -35,7 +35,7 @@ pub(crate) struct ReadSet {
     /// Absolute paths of the links to folders, and of the links to missing files, that were found in the searched
     /// folders.
     pub(crate) links: BTreeSet<PathBuf>,
-    /// Output folders, from which no input is read.
+    /// Output folders, in which a watch normally ignores changes.
     pub(crate) written: BTreeSet<PathBuf>,
     /// True if the states and paths of manifests are not recorded, because no later run is compared with this set.
     pub(crate) is_brief: bool,

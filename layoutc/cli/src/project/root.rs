@@ -83,7 +83,7 @@ impl RootSearch {
 }
 
 /// Root of the project that contains `path`: the nearest folder at or above it with a `layoutc.toml`. `None` if there
-/// is none, if `path` does not exist, or if a configuration file cannot be examined.
+/// is none, if `path` cannot be resolved, or if a configuration file cannot be examined.
 pub(crate) fn root_at(path: &Path) -> Option<PathBuf> {
     nearest(&canonical(path).ok()?).ok()?
 }

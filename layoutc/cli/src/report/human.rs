@@ -7,7 +7,7 @@ use layoutc_compiler::base::diagnostic::{Diagnostic, Label, Severity};
 use super::source_line::{DiagnosticSource, SourceLine, block_head, locate};
 use super::terminal_text::{TextCell, cells, escape};
 
-/// Maximum width of a displayed source line, in columns.
+/// Maximum width of the displayed part of a source line, in columns, without the marks of omitted parts.
 const WIDTH: usize = 100;
 /// Maximum number of columns that are displayed before the underlined part of a long line.
 const CONTEXT: usize = 30;

@@ -32,7 +32,7 @@ pub(crate) struct SourceLine<'a> {
 }
 
 /// Line that contains the start of the span `start..end`, which counts bytes from the start of the file. A position
-/// beyond the text counts as its end. If the text ends with a line break, a span at the end of the text belongs to the
+/// beyond the text counts as its end. If the text ends with a line feed, a span at the end of the text belongs to the
 /// last line, because no line follows.
 pub(crate) fn locate(source: DiagnosticSource<'_>, start: usize, end: usize) -> SourceLine<'_> {
     let text = source.text;
@@ -62,8 +62,8 @@ pub(crate) fn locate(source: DiagnosticSource<'_>, start: usize, end: usize) -> 
 }
 
 /// First line of the outermost block around the line at `start`, a byte offset in the file. It is the nearest line
-/// above that is neither indented nor a comment. `None` if the line at `start` is not indented, or if that nearest line
-/// does not end with `{` or `[`.
+/// above that is neither indented nor a comment. `None` if the line at `start` is not indented, if no such line is
+/// above it, or if that nearest line does not end with `{` or `[`.
 pub(crate) fn block_head(source: DiagnosticSource<'_>, start: usize) -> Option<SourceLine<'_>> {
     let is_indented = |line: &str| line.is_empty() || line.starts_with([' ', '\t']);
     if !is_indented(locate(source, start, start).text) {

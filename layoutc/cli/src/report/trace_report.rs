@@ -55,12 +55,12 @@ pub(crate) fn text(trace: &IndexTrace, is_colored: bool) -> String {
     out
 }
 
-/// Maximum width of a row on one line, in columns.
+/// Maximum width of a row on one line, in columns of the terminal, without its indentation and its extent.
 const WIDEST: usize = 100;
 
 /// Writes one row per axis to `out`, where `terms` has the values along each axis: columns for the name, the
-/// expression, the expression with numbers, the value and the extent. If a row is wider than [`WIDEST`], every row is
-/// split into several lines.
+/// expression, the expression with numbers, the value and the extent. If the columns before the extent are together
+/// wider than [`WIDEST`], every row is split into several lines.
 fn block(out: &mut String, terms: &[TraceTerm], paint: TracePalette) {
     let TracePalette { name, strong, faint, reset } = paint;
     let rows: Vec<[String; 4]> = terms.iter().map(cells).collect();

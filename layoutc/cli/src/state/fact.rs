@@ -249,8 +249,8 @@ impl<'a> BuildFacts<'a> {
         self.emitted.get(target)?.get(manifest).map(|learned| &learned.emitted)
     }
 
-    /// True if exactly `units` units (pairs of target and manifest) have generated files, and no fact about an output
-    /// was added after its generation.
+    /// True if exactly `units` units (pairs of target and manifest) have generated files, no output was examined after
+    /// its generation, and no file of an earlier build is no longer generated.
     pub(crate) fn are_all(&self, units: usize) -> bool {
         self.found.is_empty() && self.emitted.values().map(IndexMap::len).sum::<usize>() == units
     }
@@ -273,7 +273,7 @@ impl<'a> BuildFacts<'a> {
     }
 
     /// Lower bound of the number of facts in [`Self::all`], which is fast to compute. Facts about outputs that were
-    /// examined after their generation are not counted.
+    /// examined after their generation, or are no longer generated, are not counted.
     pub(crate) fn len(&self) -> usize {
         let emitted: usize = self.emitted.values().map(IndexMap::len).sum();
         1 + usize::from(!self.swept.is_empty())

@@ -32,7 +32,8 @@ impl StateLock {
 }
 
 /// Locks the state folder with the handle `dir` and the path `folder`. If another build holds the lock, calls `wait`
-/// with a description of that build, then waits for its end. `None` if the folder was removed meanwhile.
+/// with a description of that build, then waits for its end. `None` if the folder was removed meanwhile. The lock is
+/// not held if the file system does not support locks.
 ///
 /// # Errors
 /// [`CommandError::Machine`] if the lock file cannot be opened, and any error of `wait`.

@@ -1,7 +1,8 @@
 //! Append-only log of the facts that builds record.
 //!
 //! The first invalid record ends the log; the next append replaces that record and everything after it. Facts do not
-//! depend on each other. A lost fact is therefore only recorded again. A file without the header is not a log.
+//! depend on each other, so that those before the invalid record can still be used. A file without the header is not a
+//! log.
 
 use std::fmt;
 use std::io;
@@ -113,7 +114,7 @@ impl<'a> BuildLog<'a> {
     /// Reads the log in the state folder `dir` again, as after a build of another process.
     ///
     /// # Errors
-    /// Those of [`Self::load`].
+    /// The errors of [`Self::load`].
     pub(crate) fn reload(&mut self, dir: &OwnedFd) -> Result<(), CommandError> {
         *self = Self::load(&self.folder, Some(dir), self.store)?;
         Ok(())

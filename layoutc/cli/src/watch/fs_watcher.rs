@@ -61,7 +61,7 @@ pub(super) enum OutputBlockage {
 }
 
 impl FsWatcher {
-    /// Watcher that sends the events of the file system to `inbox`.
+    /// Watcher that sends the events of the file system, except reads, to `inbox`.
     ///
     /// # Errors
     /// Text with the reason why the system provides no notifications.
@@ -131,7 +131,8 @@ impl FsWatcher {
     }
 
     /// True if `event` may concern an input, so that the inputs must be read again. Also true after events were lost,
-    /// and for a change of a watched folder itself; all watches are then renewed by the next [`Self::arm`].
+    /// and for a change of a watched folder itself or of a folder above it; all watches are then renewed by the next
+    /// [`Self::arm`].
     pub(super) fn matters(&self, event: &Event) -> bool {
         let is_stale = self.is_stale.load(Ordering::SeqCst);
         let is_lost = is_stale || event.need_rescan() || event.paths.is_empty();
@@ -199,9 +200,9 @@ impl WatchSet {
     }
 }
 
-/// Folders to watch by real path, with the depth of each watch. They are the folders of the inputs `known` and of their
-/// real paths `names`, the working directory `home`, the folders that are searched for inputs, and, if `blockage` is
-/// `Present`, the output folders.
+/// Folders to watch by real path, each with its watch. They are the folders of the inputs `known` and of their real
+/// paths `names`, the working directory `home`, the folders that are searched for inputs, and, if `blockage` is
+/// `Present`, the output folders. A folder below one that is watched with its subfolders is omitted.
 fn folders(
     known: &ReadSet,
     names: &BTreeSet<PathBuf>,

@@ -1,8 +1,8 @@
 //! Watch that rebuilds whenever an input changes.
 //!
 //! Notifications are only hints. Changes are found by a comparison of every input with the text that the last build
-//! read. As a result, a file that is rewritten with an equal text causes no build, and a lost notification loses no
-//! change. Without notifications, the watch polls.
+//! read. As a result, a file that is rewritten with an equal text causes no build, and a change without a notification
+//! is found by the next comparison. Without notifications, the watch polls.
 
 mod exec;
 mod fs_watcher;
@@ -161,9 +161,9 @@ impl WatchLoop<'_> {
         Ok(())
     }
 
-    /// Rebuilds if an input has changed since the last build, or if the last build failed for a reason other than its
-    /// inputs. `why` is the reason to look. After [`WakeReason::WatchAdded`], a build that fails again without a change
-    /// of an input is not reported.
+    /// Rebuilds if an input has changed since the last build. Unless the inputs are polled, also rebuilds if the last
+    /// build failed for a reason other than its inputs. `why` is the reason to look. After [`WakeReason::WatchAdded`],
+    /// a build that fails again without a change of an input is not reported.
     fn rebuild(&mut self, why: WakeReason) {
         let store = LogArena::default();
         let paths = &self.args.build.select;

@@ -50,8 +50,8 @@ pub fn seal(path: &str, text: &str) -> String {
     [open, MARK, hash.as_str(), close, "\n", text].concat()
 }
 
-/// True if the text below the seal has the hash in the seal, false if the text was edited; `None` if the first line is
-/// no seal. A text whose line ends were converted from LF to CRLF counts as edited.
+/// True if the text below the seal has the hash in the seal, false if the text was edited; `None` if the text does not
+/// begin with the line of a seal. A text whose line ends were converted from LF to CRLF counts as edited.
 pub fn verify_seal(text: &str) -> Option<bool> {
     let (line, below) = text.split_once('\n')?;
     let line = line.strip_suffix('\r').unwrap_or(line);

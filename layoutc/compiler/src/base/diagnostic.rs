@@ -305,8 +305,8 @@ impl From<NotationFaultKind> for Code {
     }
 }
 
-/// Sorts diagnostics by the file and the position of the primary label, then by code, and removes duplicates. These
-/// arise if two tensors use one faulty transform.
+/// Sorts diagnostics by the file and the position of the primary label, then by code, and removes each that is equal to
+/// the one before it. Equal ones arise if two tensors use one faulty transform.
 pub fn sort(diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.sort_by(|a, b| {
         let place = |d: &Diagnostic| d.labels.first().map(|label| label.place.clone());

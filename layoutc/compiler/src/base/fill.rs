@@ -79,7 +79,8 @@ pub fn bits(dtype: Dtype, fill: Fill) -> Result<u64, FillError> {
     }
 }
 
-/// Bytes of one scalar of `dtype` with the fill value (see [`bits`]), the lowest first; of a record, all of its bytes.
+/// Bytes of one scalar of `dtype` with the fill value (see [`bits`]), the lowest first. For `c128`, only the 8 bytes of
+/// the real part; for a record, all of its bytes.
 ///
 /// # Errors
 /// [`FillError`] if the type cannot represent the value.

@@ -5,8 +5,8 @@ use strsim::osa_distance;
 
 /// Word of `known` that is most similar to `word`: the one with the least edit distance (insertion, deletion,
 /// replacement, swap of neighbors). Words that differ only in case, or in `-` and `_`, have distance 0. `None` if the
-/// distance exceeds a third of the letters of `word`, where 1 is always allowed except for a `word` of one letter.
-/// `None` also if `word` has more than 64 letters.
+/// distance exceeds a third of the number of letters of `word`; for fewer than 3 letters the limit is 1, for fewer than
+/// 2 it is 0. `None` also if `word` has more than 64 letters.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     if length > 64 {
@@ -59,7 +59,7 @@ pub fn near_powers_of_two(value: i128, most: i128) -> String {
 
 /// Pair `(number, suffix)` for a number with a unit: `number` is its value in digits, `suffix` the end of a message
 /// that explains it. `4K` gives ("4096", ": 4 Ki"), `16KB` gives ("16384", ": 16 KiB in bytes"), `64B` gives ("64",
-/// ""). Factors are powers of 1024. `None` for any other text, and for a value beyond 64 bits.
+/// ""). Factors are powers of 1024. `None` for any other text, and for a value above 2^63 - 1.
 pub fn quantity(text: &str) -> Option<(String, String)> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number = digits.trim_end();

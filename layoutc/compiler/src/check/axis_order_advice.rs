@@ -53,8 +53,8 @@ pub(super) fn order(recipe: LayoutSource<'_>, axes: &[Axis], layout: &Layout) ->
     None
 }
 
-/// Index map that permutes `axes` into the order `order`, a list of positions in `axes`, outermost first. `None` unless
-/// `order` has each position exactly once.
+/// Index map that permutes `axes` into the order `order`, a list of positions in `axes`, outermost first. `None` if
+/// `order` omits or repeats an axis.
 fn first(axes: &[Axis], order: &[usize]) -> Option<IndexMap> {
     let places: Vec<step::OrderEntry> = order
         .iter()

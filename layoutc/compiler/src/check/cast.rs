@@ -10,8 +10,8 @@ use crate::model::{PackFrom, Tensor};
 
 /// Casts of pack and unpack between `logical`, the element type of the array that pack reads and unpack writes, and the
 /// element type in memory. `tensor` is the pair (name of the tensor, element type in memory). `mode` is the treatment
-/// of values that are out of range. `None` if the two types are equal. `Err`, located at `place`, if layoutc cannot
-/// cast between the types, or elements of `logical` are smaller than a byte.
+/// of values that are out of range. `Err`, located at `place`, if elements of `logical` are smaller than a byte, or if
+/// layoutc cannot cast between the types. `None` if the two types are equal and have at least 8 bits.
 pub(super) fn pack_from(
     tensor: (&str, Dtype),
     logical: Dtype,

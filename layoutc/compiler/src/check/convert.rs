@@ -123,7 +123,7 @@ fn choices(items: &[ConvertScheduleItem], file: &Arc<str>) -> ConvertSchedule {
 
 /// Position, for each axis of the source, of the destination's axis with the same name and extent: `[1, 0]` for the
 /// source axes `n, c` and the destination axes `c, n`. The axes of a sharded tensor are those of the whole tensor.
-/// `Err` at `item` if an axis has no such counterpart.
+/// `Err` at `item` if an axis of either tensor has no such counterpart.
 fn matching(
     source: &Tensor,
     destination: &Tensor,

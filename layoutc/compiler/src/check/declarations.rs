@@ -16,8 +16,8 @@ pub(super) struct Declarations<'a> {
 }
 
 impl<'a> Declarations<'a> {
-    /// Tensor or view `name`; `None` if it has errors, which are reported already. `Err` for an unknown name, and for a
-    /// view of a texture, which has no buffer.
+    /// Tensor or view `name`; `None` if it has errors, or may be declared in a part of the manifest that could not be
+    /// parsed; both are reported already. `Err` for an unknown name, and for a view of a texture, which has no buffer.
     pub(super) fn find(&self, name: &Identifier) -> Result<Option<TensorRef>, Diagnostic> {
         let is_it = |tensor: &Tensor| tensor.name == name.value;
         if let Some(k) = self.tensors.iter().position(is_it) {

@@ -17,7 +17,8 @@ use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::manifest::syntax::SpannedText;
 use crate::model::Tensor;
 
-/// Help that states the form of a condition, with an example on the first names in `known`: `i - 2 <= j <= i`.
+/// Help that states the form of a condition, with an example: `i - 2 <= j <= i`. `known` are the names of the axes; the
+/// example uses the first two of them.
 fn form(known: &[&str]) -> String {
     let example = match known {
         [i, j, ..] => format!("{i} - 2 <= {j} <= {i}"),
@@ -74,8 +75,8 @@ impl ConditionNames<'_> {
         builder.restrict(predicate).map_err(|error| vec![unfit(&error, place)])
     }
 
-    /// Diagnostic of an error in the condition `text`; `None` if the error is an unknown name whose declaration has
-    /// been reported as faulty. `known` are all names that the condition may use, `axes` those that are axes.
+    /// Diagnostic of an error in the condition `text`. `None` for an unknown name whose declaration may be faulty,
+    /// which is reported elsewhere. `known` are all names that the condition may use, `axes` those that are axes.
     fn fault(
         &self,
         error: &ConditionError,
@@ -156,13 +157,14 @@ pub(super) fn unfit(error: &BuildError, place: FileSpan) -> Diagnostic {
     }
 }
 
-/// Maximum number of indices of a shape for which [`missing`] tries conditions. A larger shape gets no advice.
+/// Maximum product of the constant extents of a shape for which [`missing`] tries conditions. A larger shape gets no
+/// advice.
 const MOST_INDICES: i128 = 1 << 26;
 
 /// Condition `a <= b` between two axes which, added to the shape as `where`, makes the proof of a refused layout
-/// succeed. An example is triangular storage, `i * (i + 1) // 2 + j`, which is injective if `j <= i`. `None` if there
-/// is none. Conditions are tried only for a shape without conditions, and only if an index of the layout's map
-/// multiplies axes.
+/// succeed. An example is triangular storage, `i * (i + 1) // 2 + j`, which is injective if `j <= i`. `None` if none is
+/// found. Conditions are tried only for a shape without conditions that is not larger than [`MOST_INDICES`], and only
+/// if an index of the layout's last map multiplies axes.
 pub(super) fn missing(context: &RefusalContext<'_>) -> Option<String> {
     let (site, recipe) = (context.site?, context.recipe?);
     let indices = context.logical.iter().filter_map(|axis| axis.extent.as_const());

@@ -18,7 +18,8 @@ use crate::manifest::syntax::{IntegerExpr, ItemKind, SpannedText};
 
 /// Value of `bound`, an expression without axes. `values` returns the value of a name; `None` for an unknown name.
 /// `scope` has the names that are suggested in its place. A divisor must be at least 1 for all values of the symbols,
-/// whose ranges are `facts`. `Err` has all faults of the expression, located in `file`.
+/// whose ranges are `facts`. `Err` has the syntax error, or the faults that are not reported elsewhere, located in
+/// `file`.
 pub(super) fn constant(
     bound: &IntegerExpr,
     values: &dyn Fn(&str) -> Option<Expr>,
@@ -218,7 +219,8 @@ fn example(axes: &[Axis]) -> String {
     format!("({others}{last}) -> ({others}{last} // 4, {last} % 4)")
 }
 
-/// Value of a number with leading zeros, `_` or a base prefix, such as `0x10`; `None` for other words.
+/// Value of an integer, which may have leading zeros, `_` or a base prefix, such as `0x10`; `None` for any other word,
+/// and for a value that does not fit 64 bits.
 fn spelled(word: &str) -> Option<i64> {
     let digits = word.replace('_', "").to_ascii_lowercase();
     let of = |prefix: &str, radix| {
@@ -243,8 +245,8 @@ pub(super) fn overflow(
 }
 
 /// Diagnostic of `error`, a fault that was found when the names in the map or expression `text` were resolved: an
-/// unknown name, or a broken rule such as a divisor below 1. `None` for an unknown name whose declaration is faulty and
-/// has been reported. `known` are the names that `text` may use; the most similar one is suggested.
+/// unknown name, or a broken rule such as a divisor below 1. `None` for an unknown name whose declaration may be
+/// faulty, which is reported elsewhere. `known` are the names that `text` may use; the most similar one is suggested.
 pub(super) fn map_fault(
     error: &MapError,
     text: &SpannedText,

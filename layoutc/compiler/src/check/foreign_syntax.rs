@@ -50,7 +50,7 @@ pub(super) fn translate_map(text: &str) -> Option<String> {
 
 /// Map `map`, in the syntax of manifests, completed with the axes of `axes` that it omits: each becomes a parameter,
 /// and an item before the other items. `(c) -> (c)` becomes `(n, c) -> (n, c)` for the axes n and c. `None` if no axis
-/// is omitted, if a parameter is not an axis, or if the result is not a valid map.
+/// is omitted, if a parameter is not an axis, or if the result is not a valid map; also for a map without parameters.
 fn with_all_axes(map: &str, axes: &[Axis]) -> Option<String> {
     let parsed = parse::map(map).ok()?;
     let params = parsed.params.as_ref()?;
@@ -137,7 +137,7 @@ fn flat(map: &str) -> String {
     map.char_indices().filter(|(at, _)| !dropped.contains(at)).map(|(_, c)| c).collect()
 }
 
-/// True if a `[` directly follows a name or a `]`, as in the subscript `A[i]`.
+/// True if a `[` directly follows a name, a number or a `]`, as in the subscript `A[i]`.
 fn is_subscript(text: &str) -> bool {
     text.match_indices('[').any(|(at, _)| {
         text[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == ']')
@@ -239,7 +239,7 @@ fn in_words(map: &str) -> String {
 
 /// Pair `(value, rest)` for a power `base ** n` of integers, where `after` is the text that follows `base`: `value` is
 /// the value of the power as text, `rest` is the text after it. `2` and `**3 + c` give `("8", " + c")`. `None` if no
-/// power of integers follows.
+/// power of integers follows, or if its value does not fit 64 bits.
 fn power<'t>(base: &str, after: &'t str) -> Option<(String, &'t str)> {
     let exponent = after.trim_start().strip_prefix("**")?.trim_start();
     let end = exponent.find(|c: char| !c.is_ascii_digit()).unwrap_or(exponent.len());
@@ -267,7 +267,7 @@ fn separated(map: &str) -> String {
     parts.into_iter().skip(1).collect::<Vec<_>>().join(",")
 }
 
-/// True if one pair of parentheses encloses the whole text.
+/// True if the text starts with a `(` that is not closed before the last character.
 fn wrapped(items: &str) -> bool {
     let mut depth = 0_usize;
     items.starts_with('(')
@@ -349,7 +349,7 @@ pub(super) fn named_by_colons(
 }
 
 /// Help for a layout name of another tool, such as `row_major` or `NCHW16c`; `None` for an unknown word. `axes` are the
-/// logical axes of the tensor; `None` in a transform, which does not know them.
+/// axes of the layout; `None` if they are unknown, as in the declaration of a transform.
 pub(super) fn layout(word: &str, axes: Option<&[Axis]>) -> Option<String> {
     let plain = word.replace(['_', '-'], "").to_ascii_lowercase();
     match plain.as_str() {

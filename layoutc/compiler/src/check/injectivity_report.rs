@@ -30,14 +30,15 @@ pub(super) struct RefusalContext<'a> {
     pub(super) symbols: &'a [Symbol],
     /// Last map of the layout; `None` if it has no map.
     pub(super) site: Option<&'a AppliedMap>,
-    /// Strides that the layout gives, with their location; `None` if it gives none.
+    /// Explicit strides of the layout, with their location; `None` if it has none, or only in a foreign notation in a
+    /// transform.
     pub(super) strides: Option<&'a StrideSource>,
-    /// Last text of the layout in a foreign notation; `None` if there is none.
+    /// Last text in a foreign notation in the layout itself, not in a transform; `None` if there is none.
     pub(super) foreign: Option<&'a ForeignText>,
     /// Steps of the layout, which advice applies again under other facts of the symbols; `None` for a layout without
     /// steps in a manifest.
     pub(super) recipe: Option<LayoutSource<'a>>,
-    /// Location of the layout's node, or of the tensor's name if it has none.
+    /// Location of the diagnostic if no narrower text is at fault, such as the layout's node.
     pub(super) place: FileSpan,
 }
 

@@ -20,7 +20,7 @@ pub(super) struct AppliedMap {
     pub(super) text: SpannedText,
     pub(super) parsed: MapText,
     pub(super) map: IndexMap,
-    /// True if the map is over the tensor's logical axes, so that no step that changes axes precedes it.
+    /// True if the map is the first of the layout, and the axes before it are the logical axes of the tensor.
     pub(super) direct: bool,
     /// True if the map is the only one of the layout.
     pub(super) only: bool,
@@ -44,7 +44,7 @@ pub(super) struct ForeignText {
 #[derive(Debug, Default)]
 pub(super) struct LayoutAttributes {
     pub(super) alignment: Option<u64>,
-    /// Base alignment that a swizzle requires, in bytes; 0 without a swizzle.
+    /// Base alignment that a `swizzle mode=` requires, in bytes; 0 without one.
     pub(super) swizzle_alignment: u64,
     pub(super) fill: Option<(FillItem, Arc<str>)>,
     pub(super) padding: Option<(PaddingRule, FileSpan)>,
@@ -54,11 +54,12 @@ pub(super) struct LayoutAttributes {
     /// Number of the memory space `S(n)` in an XLA layout text, with its span; `None` if there is none.
     pub(super) memory_space: Option<(FileSpan, i128)>,
     pub(super) map: Option<AppliedMap>,
-    /// Strides that a step gives, with their location; `None` if no step gives strides.
+    /// Explicit strides, with their location; `None` if no step gives strides, or only a foreign notation in a
+    /// transform.
     pub(super) strides: Option<StrideSource>,
     pub(super) foreign: Option<ForeignText>,
-    /// Span of the last axis separator: the step `axis-separators` or the `|` in a map; `None` if the layout has
-    /// neither.
+    /// Span of the last step `axis-separators`, or of the last `|` in a map if that comes later; `None` if the layout
+    /// has neither.
     pub(super) separators: Option<FileSpan>,
     /// Text of each step, one line for each; transforms are replaced by their steps.
     pub(super) lines: Vec<String>,

@@ -71,8 +71,8 @@ impl ManifestSet {
 }
 
 /// Loads the manifests at `paths` and those that they use, directly or indirectly. Returns the pair
-/// `(manifests, diagnostics)`: `manifests` are those that can be read, `diagnostics` has the errors of paths, of
-/// reading, of syntax, and of cyclic or too deeply nested `use` items.
+/// `(manifests, diagnostics)`: `manifests` are those that can be read, `diagnostics` has the diagnostics of the parser,
+/// and the errors of paths, of reading, and of cyclic or too deeply nested `use` items.
 pub(super) fn load(host: &CompileEnv<'_>, paths: &[String]) -> (ManifestSet, Vec<Diagnostic>) {
     let parsed = parse_all(host, paths);
     let mut loader = ManifestLoader {

@@ -17,8 +17,8 @@ pub(super) struct Suggestion {
 }
 
 /// Fix for a map that gives two elements one slot because of an XOR. `items` are the items that read the axes at fault;
-/// the fix applies if they are a single item `a ^ b`. It adds the operand `b` (`a` if only `a` is a name) as a further
-/// item, so that both operands are determined. `None` otherwise.
+/// the fix applies if they are a single item `a ^ b` with a name as an operand. It adds the operand `b` (`a` if only
+/// `a` is a name) as a further item, so that both operands are determined. `None` otherwise.
 pub(super) fn xor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
     let [item] = items else { return None };
     let k = site.parsed.items.iter().position(
@@ -35,9 +35,9 @@ pub(super) fn xor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Su
 }
 
 /// Fix for a map that gives two elements one slot because of a product of axes. `items` are the items that read the
-/// axes at fault; the fix applies if they are a single product `a * b` of two axes. It replaces the product by the
-/// row-major index `a * extent + b`, where `extent` is the extent of `b`. `None` otherwise. The first argument is the
-/// pair (logical axes, symbols) of the tensor.
+/// axes at fault; the fix applies if they are a single product `a * b` of two names, and `b` is an axis. It replaces
+/// the product by the row-major index `a * extent + b`, where `extent` is the extent of `b`. `None` otherwise. The
+/// first argument is the pair (logical axes, symbols) of the tensor.
 pub(super) fn product_suggestion(
     (logical, symbols): (&[Axis], &[Symbol]),
     site: &AppliedMap,
@@ -129,8 +129,8 @@ pub(super) enum InsertPoint {
     End,
 }
 
-/// Name of the logical axis at position `axis` in the map's text: its parameter, or `*outer` for a parameter that
-/// matches several axes.
+/// Name of the logical axis at position `axis` in the map's text: its parameter, `*outer` for a `*` parameter, or its
+/// own name if the map has no parameters.
 pub(super) fn axis_name(site: &AppliedMap, axis: usize, logical: &[Axis]) -> String {
     let Some(params) = &site.parsed.params else {
         return logical.get(axis).map(|a| a.name.clone()).unwrap_or_default();

@@ -113,8 +113,9 @@ pub(crate) struct PlannerQuestions {
     pub(crate) tile_extents: TileExtents,
     /// Function that checks a complete schedule, see [`CheckCompleteSchedule`].
     pub(crate) complete_schedule: CheckCompleteSchedule,
-    /// Function that returns the diagnostics of the schedules in a manifest: an error for each conversion schedule that
-    /// the planner cannot follow, and a warning for each kernel schedule that the planner considers slow.
+    /// Function that returns the diagnostics of the schedules in a manifest: errors for directives of conversions and
+    /// for loops of intermediates that the planner cannot follow, and warnings for kernel schedules that it considers
+    /// slow.
     pub(crate) schedule_diagnostics: fn(&Manifest) -> Vec<Diagnostic>,
 }
 

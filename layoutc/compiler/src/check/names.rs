@@ -51,8 +51,8 @@ pub(super) fn check(manifest: &ManifestSyntax, config: &Config) -> Vec<Diagnosti
     checker.found
 }
 
-/// Error for the axis `name` of a statement, located at `place`, if a requested target reserves the name; otherwise
-/// `None`.
+/// Error for the axis `name` of a statement, located at `place`, if C or a configured target reserves the name;
+/// otherwise `None`.
 pub(super) fn reserved_axis(name: &str, config: &Config, place: FileSpan) -> Option<Diagnostic> {
     let keywords = keywords(config, None);
     let language = keywords.iter().find_map(|words| words.reserved(name))?;
@@ -131,8 +131,8 @@ impl NameChecker<'_> {
     }
 
     /// Checks the names of the functions that are generated for kernels and instances. Each must differ from the names
-    /// of the other functions, of tensors and of views, also when case is ignored. It must not be reserved, unless the
-    /// project sets a prefix for generated names.
+    /// of tensors, of views and of other functions, also when case is ignored; two kernels are not compared with each
+    /// other. It must not be reserved, unless the project sets a prefix for generated names.
     fn functions(&mut self, manifest: &ManifestSyntax) {
         let tensors = manifest.tensors.iter().map(|tensor| ("tensor", &tensor.name));
         let views = manifest.views.iter().map(|view| ("view", &view.name));

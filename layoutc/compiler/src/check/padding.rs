@@ -113,7 +113,7 @@ fn figure(layout: &Layout) -> String {
     format!("{elements} in {}", counted(&text(layout.physical_elements()), "slot"))
 }
 
-/// Fraction of the slots that hold no element, 0 to 1; `None` if it depends on a symbol.
+/// Fraction of the slots that hold no element, 0 to 1; `None` if it depends on a symbol, or if there are no slots.
 #[expect(clippy::cast_precision_loss, reason = "a share for people")]
 fn share(layout: &Layout) -> Option<f64> {
     let (elements, slots) =
@@ -122,8 +122,8 @@ fn share(layout: &Layout) -> Option<f64> {
 }
 
 /// False if rounding up to tiles explains the padding of the layout: its storage indices are proven to reach all slots
-/// when each of their digits (`c // 4`, `c % 4`) takes all values of its extent. True otherwise. Storage indices that
-/// are not sums of digits are first simplified by [`straightened`].
+/// when each of their digits (`c // 4`, `c % 4`) takes all values of its extent. Also false if a product overflows.
+/// True otherwise. Storage indices that are not sums of digits are first simplified by [`straightened`].
 fn is_unexplained(layout: &Layout) -> bool {
     match layout.digits() {
         Some(digits) => {
@@ -137,8 +137,9 @@ fn is_unexplained(layout: &Layout) -> bool {
 }
 
 /// True unless it is proven that the layout has at most as many slots as its storage indices can reach when each digit
-/// takes all its values; false on overflow. `digits` are the storage indices as weighted sums of digits. An index that
-/// is a number in mixed radix, in digits that no earlier index has, reaches its whole extent in `extents`.
+/// takes all its values; false on overflow. `digits` are the storage indices as weighted sums of digits. An index
+/// without digits, and one that is a number in mixed radix in digits that no earlier index has, reaches its whole
+/// extent in `extents`.
 fn is_beyond(layout: &Layout, digits: &Digits, extents: &[Expr]) -> bool {
     let facts = Facts::new(layout.symbols());
     let mut filled = Vec::new();
@@ -165,9 +166,9 @@ const MAX_ALTERNATIVES: usize = 64;
 
 /// Pairs `(digits, extents)` of a layout whose storage indices contain operations that permute slots without adding
 /// any. `digits` are the storage indices as sums of digits after each such operation is replaced by a simpler one: a
-/// Hilbert curve by its row and column, `a ^ b` by `a` or by `b`, `(a + b) % n` by `a % n` or by `b % n`. `extents` are
-/// the extents of these indices. There is one pair for each combination of replacements that gives sums of digits, of
-/// at most [`MAX_ALTERNATIVES`] combinations that are tried.
+/// Hilbert curve by its row and column, `a ^ b` by `a` or by `b`, `(a + b) % n` by `a % n` or by `b % n`, if it is not
+/// kept. `extents` are the extents of these indices. There is one pair for each combination of replacements that gives
+/// sums of digits, of at most [`MAX_ALTERNATIVES`] combinations that are tried.
 fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
     let mut alternatives: Vec<(Vec<Expr>, Vec<Expr>)> = vec![(Vec::new(), Vec::new())];
     for (index, axis) in layout.storage_map().iter().zip(layout.storage()) {

@@ -48,7 +48,8 @@ pub(super) fn no_record(place: FileSpan) -> Diagnostic {
 }
 
 /// Error, located at `place`, for an axis `field` in the shape of a tensor whose record is one element: its fields
-/// differ in type, count or alignment, so that they do not form an axis. The tuple is (path of the manifest, record).
+/// differ in type, or it has counts or an alignment, so that the fields do not form an axis. The tuple is (path of the
+/// manifest, record).
 pub(super) fn no_axis(place: FileSpan, (file, record): (&Arc<str>, &RecordItem)) -> Diagnostic {
     let message = format!("the fields of this record do not form an axis `{FIELD}`");
     let error = Diagnostic::error(Code::DtypeRecord, message, place, "");
@@ -192,7 +193,7 @@ fn fault(
     }
 }
 
-/// Help for a record that does not end at a byte boundary: a greater count of the last field with a partial byte.
+/// Help for fields that do not end at a byte boundary: a suitable count for the last field with a partial byte.
 fn whole(fields: &[FieldSpec]) -> String {
     let odd = fields.iter().rev().find(|field| {
         let elements = field.counts.iter().fold(1_u64, |all, n| all.saturating_mul((*n).into()));

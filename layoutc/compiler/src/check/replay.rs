@@ -35,7 +35,7 @@ pub(super) struct LayoutSource<'a> {
     /// Base alignment in bytes if no step sets one.
     pub(super) default_alignment: u64,
     /// Least base alignment in bytes: the greater of those of the memory space and of a record as element type; 1 if
-    /// there is neither.
+    /// there is neither, or if they are not resolved yet.
     pub(super) least_alignment: u64,
 }
 
@@ -51,7 +51,7 @@ pub(super) enum ReplayOutcome {
 
 impl<'a> LayoutSource<'a> {
     /// Alignment of the base address in bytes: the alignment that steps set or the default one, but at least
-    /// `least_alignment` and the alignment that a swizzle requires.
+    /// `least_alignment` and the alignment that a `swizzle mode=` requires.
     pub(super) fn alignment(&self, attributes: &LayoutAttributes) -> u64 {
         let own = attributes.alignment.unwrap_or(self.default_alignment);
         own.max(self.least_alignment).max(attributes.swizzle_alignment)

@@ -13,8 +13,8 @@ use crate::model::reshard::DeviceSharding;
 /// Maximum number of devices of a conversion that exchanges data. A conversion over more is an error.
 const MAX_RANKS: i64 = 1 << 16;
 
-/// Returns true if the conversion `item` exchanges data between devices; false if neither tensor is sharded, or every
-/// device has equal, unpadded shards of both. Axis `k` of the source is axis `axes[k]` of the destination.
+/// Returns true if the conversion `item` exchanges data between devices; false if neither tensor is sharded, or both
+/// are sharded in the same way without padding. Axis `k` of the source is axis `axes[k]` of the destination.
 ///
 /// # Errors
 /// `mesh::convert` if only one tensor is sharded, or if `max-staging=` is given without an exchange. For an exchange
@@ -82,8 +82,9 @@ pub(super) fn is_between(
     Ok(true)
 }
 
-/// True if every device holds the same part of both tensors, and no shard is padded. Axis `k` of the tensor sharded by
-/// `from` is axis `axes[k]` of the tensor sharded by `to`.
+/// True if both tensors are sharded over equal meshes along the same axes, so that every device holds the same part of
+/// both, and no shard is padded. Axis `k` of the tensor sharded by `from` is axis `axes[k]` of the tensor sharded by
+/// `to`.
 fn have_equal_shards([from, to]: [&DeviceSharding; 2], axes: &[usize]) -> bool {
     let own = from.sharding.over();
     let other = axes.iter().map(|axis| to.sharding.over().get(*axis));
@@ -94,7 +95,8 @@ fn have_equal_shards([from, to]: [&DeviceSharding; 2], axes: &[usize]) -> bool {
 /// `scope` resolves the names in it.
 ///
 /// # Errors
-/// Errors of the number, and `mesh::convert` if the limit is less than 1, or less than messages of one element need.
+/// Errors of the number, and `mesh::convert` if the limit is less than 1, or, if messages are staged, less than one
+/// element to and from each device needs.
 pub(super) fn staging(
     [source, destination]: [&Tensor; 2],
     item: &ConvertItem,

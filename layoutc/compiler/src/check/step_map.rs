@@ -13,8 +13,8 @@ use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::manifest::syntax::SpannedText;
 
 /// Parses the map `text` from the axes `axes`, and resolves its names in the scope `ground`; `facts` are the ranges of
-/// the symbols. Returns the pair (syntax tree, index map). `Err` has the syntax error, or all unknown names and all
-/// broken rules.
+/// the symbols. Returns the pair (syntax tree, index map). `Err` has the syntax error, or the faults of names and rules
+/// that are not reported elsewhere.
 pub(super) fn resolved(
     text: &SpannedText,
     axes: &[Axis],

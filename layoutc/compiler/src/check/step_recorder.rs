@@ -14,10 +14,10 @@ use crate::model::layout_names;
 /// Record of one layout step. Transforms are recorded as the steps that they expand to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepRecord {
-    /// Text of the step as in a manifest.
+    /// Text of the step as in a manifest, without the names of new axes.
     pub line: String,
-    /// Index maps of the step in the order of application: none if the step changes no axis, several for most foreign
-    /// notations. The first is over the axes before the step.
+    /// Index maps of the step in the order of application: none if the step changes no axis, sometimes several for a
+    /// foreign notation. The first is over the axes before the step.
     pub maps: Vec<IndexMap>,
     /// Sentence on the effect of a step that changes no axes, such as an alignment of the base address; `None` for
     /// other steps, and for `align … at=origin`.
@@ -44,7 +44,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates a recorder of the tensor `tensor`.
+    /// Creates a recorder of the tensors with the name `tensor`.
     pub fn new(tensor: &str) -> Self {
         Self { tensor: Some(tensor.to_owned()), steps: Mutex::default() }
     }

@@ -13,8 +13,8 @@ pub(super) struct StrideSource {
     /// Span of the strides in the manifest.
     pub(super) place: FileSpan,
     /// Suggestion of injective strides, as a pair (text, edit): their text in the notation of the given strides, and
-    /// the edit that replaces the given strides by them, `None` if no edit can be applied. The whole is `None` if the
-    /// given strides are injective already or symbolic, or if the suggestion cannot be written in their notation.
+    /// the edit that replaces the given strides by them, `None` if no edit can be applied. The whole is `None` if there
+    /// is no suggestion, for example for symbolic strides, or if it cannot be written in their notation.
     pub(super) apart: Option<(String, Option<Fix>)>,
     /// Text of a `strides` step with the strides in elements, if the given strides look like byte strides: they are
     /// dense when they are counted in bytes. `None` for all other strides.
@@ -23,8 +23,7 @@ pub(super) struct StrideSource {
 
 impl StrideSource {
     /// Creates the source for a `strides` step at `place`. `bounds` are the numbers of the step, which the suggested
-    /// edit replaces. `strides` are the injective strides to suggest, in elements; `None` if the given ones are
-    /// injective or symbolic.
+    /// edit replaces. `strides` are the injective strides to suggest, in elements; `None` for no suggestion.
     pub(super) fn step(
         place: FileSpan,
         bounds: &[IntegerExpr],
@@ -46,10 +45,9 @@ impl StrideSource {
         Self { place, apart, bytes: None }
     }
 
-    /// Creates the source for a text with strides in a foreign notation at `place`. `strides` are injective ones, in
-    /// elements, to suggest; `None` if the given ones are injective or symbolic. Only texts of MLIR, mdspan and NumPy
-    /// get a suggestion. That of NumPy is in bytes; there is none if a stride of elements of `element_bits` bits is no
-    /// whole number of bytes.
+    /// Creates the source for a text with strides in a foreign notation at `place`. `strides` are the injective strides
+    /// to suggest, in elements; `None` for no suggestion. Only texts of MLIR, mdspan and NumPy get a suggestion. That
+    /// of NumPy is in bytes; there is none if a stride of elements of `element_bits` bits is no whole number of bytes.
     pub(super) fn foreign(
         notation: Notation,
         place: FileSpan,
@@ -112,8 +110,8 @@ fn joined(numbers: &[i128], between: &str) -> String {
 }
 
 /// Injective strides close to `strides`, in elements, one for each of `axes`: each exceeds the largest offset reached
-/// with the smaller ones. `None` if `strides` are injective already, if a stride or extent is symbolic, or if a result
-/// exceeds 64 bits.
+/// with the smaller ones. `None` if `strides` have this property already, if a stride or extent is symbolic, or if a
+/// result exceeds 64 bits.
 pub(super) fn injective_strides(axes: &[Axis], strides: &[Expr]) -> Option<Vec<i128>> {
     let extents: Option<Vec<i128>> = axes.iter().map(|axis| axis.extent.as_const()).collect();
     let given: Option<Vec<i128>> = strides.iter().map(Expr::as_const).collect();

@@ -55,7 +55,7 @@ pub(super) struct ManifestContext<'a> {
     pub(super) planner: PlannerQuestions,
     /// Tensors of the manifest by name; of several with one name, the first.
     pub(super) named: &'a BTreeMap<&'a str, &'a TensorItem>,
-    /// Names of the tensors that have views.
+    /// Names of the tensors and views that are the base of a view.
     pub(super) viewed: &'a BTreeSet<&'a str>,
 }
 
@@ -268,8 +268,8 @@ impl TensorChecker<'_> {
         crate::model::fill_fault(&tensor).map_or(Ok(tensor), |error| Err(error.into()))
     }
 
-    /// Element type that pack reads and unpack writes, and the cast, if the manifest gives one by `pack-from=`;
-    /// otherwise `None`.
+    /// Element type that pack reads and unpack writes, and the casts, if the manifest gives one by `pack-from=` that
+    /// differs from `dtype`; otherwise `None`.
     fn pack_from(&self, dtype: Dtype, memory: Memory) -> CheckResult<Option<PackFrom>> {
         let Some(PackFromItem { dtype: text, cast: mode }) = &self.item.pack_from else {
             return Ok(None);
@@ -411,8 +411,8 @@ pub(super) fn shape_item(
 }
 
 /// Faults `errors` of a layout with one change: the first fault that other facts of the symbols could remove gets help
-/// with such facts, for example a greater `min`. This can be a layout that is not injective or not proven so, a
-/// negative index, or an extent that is too small.
+/// with such facts, for example a greater `min`, if some are found. This can be a layout that is not injective or not
+/// proven so, a negative index, or an extent that is too small.
 fn with_symbol_advice(
     mut errors: Vec<Diagnostic>,
     recipe: LayoutSource<'_>,

@@ -1,6 +1,7 @@
 //! Checks that configured paths stay inside the project and are portable.
 
-/// File names that Windows reserves for devices, in lower case, with any extension: `con`, `con.txt`.
+/// File names without a number that Windows reserves for devices, in lower case. They are reserved with any extension:
+/// `con`, `con.txt`.
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
 
 /// Reason why `path`, relative to the project folder with `/` as separator, could leave the project or is not portable;

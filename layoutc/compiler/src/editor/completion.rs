@@ -45,7 +45,7 @@ pub struct CompletionProposal {
 
 /// Pair `(range, proposals)` for the cursor at byte `offset` of the manifest at `path`. `range` is the byte range of
 /// the unfinished word that ends at the cursor; each of the proposals, ordered by label, can replace it. There are no
-/// proposals inside a comment or for an unknown path.
+/// proposals inside a comment, directly after one, or for an unknown path.
 pub fn complete(
     known: &ProjectSnapshot,
     path: &str,
@@ -246,8 +246,8 @@ impl<'a> CompletionBuilder<'a> {
         }
     }
 
-    /// Adds the proposals inside a quoted string that is an argument or property of a node called `name`. For an
-    /// expression they are the names that it may contain, for `use` the paths of manifests, and none otherwise.
+    /// Adds the proposals inside a quoted string that is an argument of a node called `name`. For an expression they
+    /// are the names that it may contain, for `use` the paths of manifests, and none otherwise.
     fn string(&mut self, name: &str) {
         match (name, self.parent()) {
             ("use", None) => self.manifests(),
@@ -293,9 +293,9 @@ impl<'a> CompletionBuilder<'a> {
         }
     }
 
-    /// Pair `(name, axes)` of the top-level item that encloses the cursor: the name that it declares, and the names of
-    /// the axes in its `shape` in the current text. `axes` is empty for an item without a shape. `None` at the top
-    /// level, and for an item without a name.
+    /// Pair `(name, axes)` of the top-level item that encloses the cursor: its first argument, which is the name that
+    /// most items declare, and the names of the axes in its `shape` in the current text. `axes` is empty for an item
+    /// without a shape. `None` at the top level, and for an item without arguments.
     fn shape(&self) -> Option<(String, BTreeSet<String>)> {
         let item = self.typing.around.first()?;
         let name = slice(self.text, item.args().next()?).to_owned();

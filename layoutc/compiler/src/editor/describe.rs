@@ -55,7 +55,7 @@ fn table(head: &str, rows: &[(&str, String)]) -> String {
 }
 
 /// Padding in elements, bytes and percent: `896 of 1024 elements, 3584 bytes, 87.5 %`. Bytes and percent are left out
-/// if an extent depends on a symbol.
+/// if a count depends on a symbol.
 fn padding(tensor: &Tensor) -> String {
     let layout = &tensor.layout;
     let counts = tensor.counts();

@@ -17,8 +17,8 @@ pub struct Hover {
     pub span: Range<usize>,
 }
 
-/// Hover text for byte `offset` of the manifest at `path`: for a name its declaration, else for a keyword its usage and
-/// summary. `None` if neither is at the offset or `path` is unknown.
+/// Hover text for byte `offset` of the manifest at `path`: for a name its declaration, or the summary of a checked
+/// tensor or view; else for a keyword its usage and summary. `None` if neither is at the offset or `path` is unknown.
 pub fn hover(known: &ProjectSnapshot, path: &str, offset: usize) -> Option<Hover> {
     let file = known.files.get(path)?;
     let named = file.mentions_at(offset).find_map(|mention| {

@@ -165,9 +165,9 @@ const PROPERTIES: &[KeywordDoc] = words! {
     "triton" "triton=\"…\"" "a Triton linear layout"
 };
 
-/// Names of the nodes that may occur in the block of a node called `node`; empty if `node` has no block. `around` is
-/// the name of the node in whose block `node` occurs, `None` at the top level. Without `node`, the keywords of
-/// top-level items.
+/// Names of the nodes that may occur in the block of a node called `node`; empty if `node` has no block, or one whose
+/// nodes have arbitrary names, such as `shape`. `around` is the name of the node in whose block `node` occurs, `None`
+/// at the top level. Without `node`, the keywords of top-level items.
 pub(super) fn nodes_in(node: Option<&str>, around: Option<&str>) -> &'static [&'static str] {
     let Some(node) = node else { return ITEMS };
     scope(node, around).map_or(&[], |scope| scope.words().0)
@@ -194,8 +194,8 @@ fn scope(node: &str, around: Option<&str>) -> Option<&'static NodeScope> {
     })
 }
 
-/// Keys of the properties that a node called `node` may have; empty for an unknown node. `around` is the name of the
-/// node in whose block `node` occurs, `None` at the top level.
+/// Fixed keys of the properties that a node called `node` may have; empty if there are none. `around` is the name of
+/// the node in whose block `node` occurs, `None` at the top level.
 pub(super) fn properties_of(node: &str, around: Option<&str>) -> Vec<&'static str> {
     let own: &[&str] = match (node, around) {
         ("symbol", _) => &["min", "max", "multiple"],

@@ -1,5 +1,5 @@
-//! Editor queries on manifests: names and references, hover texts, completion, outline, rename. They work on text that
-//! is being edited and may be malformed, and never fail.
+//! Editor queries on manifests: names and references, hover texts, completion, outline, rename. They also work on
+//! malformed text, as it occurs during editing.
 
 pub mod completion;
 pub mod describe;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::manifest::lenient::{LenientNode, slice};
 use crate::manifest::read::NOTATION_WORDS;
 
-/// Kind of a name. Names of different kinds never conflict.
+/// Kind of a name. A reference of one kind never refers to a declaration of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NameKind {
     /// Const or symbol: a name of an integer in expressions.

@@ -1,7 +1,7 @@
 //! Text of a C array with the contents of a buffer, in the element types of the generated code.
 //!
-//! Floats are hexadecimal, so that a compiler rounds nothing; small floats are printed as their bits, sub-byte elements
-//! as bytes. All bits are preserved except the payload of a NaN, for which C has no literal.
+//! Floats are hexadecimal, except in records, so that a compiler rounds nothing. Small floats are printed as their
+//! bits, sub-byte elements as bytes. All bits are preserved except those of a NaN, for which C has no literal.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use super::element::{structure, type_name};
 use super::record::of_bytes;
 use crate::base::dtype::{Dtype, Scalar};
 
-/// Number of elements per line; a structure has a line of its own.
+/// Number of elements per line; a vector or a record has a line of its own.
 const ON_A_LINE: usize = 8;
 
 /// C definition `static const float NAME[2] = { … };` of an array with the elements in `buffer`, preceded by the
@@ -118,8 +118,8 @@ fn literal(scalar: Scalar, dtype: Dtype, bytes: &[u8]) -> String {
     }
 }
 
-/// Hexadecimal literal of an IEEE float of 4 or 8 `bytes` with the bit pattern `bits`, followed by `suffix`. Zero,
-/// infinity and NaN are `0.0`, `INFINITY` and `NAN`.
+/// Hexadecimal literal of an IEEE float of 4 or 8 `bytes` with the bit pattern `bits`, followed by `suffix`. Zero is
+/// `0.0`; infinity and NaN are `INFINITY` and `NAN` without a suffix. A `-` precedes if the sign bit is set.
 fn float(bits: u64, bytes: usize, suffix: &str) -> String {
     let (mantissa_bits, exponent_bits, digits) = if bytes == 4 { (23, 8, 6) } else { (52, 11, 13) };
     let sign = if bits >> (mantissa_bits + exponent_bits) & 1 == 1 { "-" } else { "" };

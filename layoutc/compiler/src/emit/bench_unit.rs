@@ -42,9 +42,9 @@ pub(super) fn convert(
     Ok(sizes.unit([read.min(written), source, destination]))
 }
 
-/// Symbol values for a benchmark: the greatest declared values for which all buffers are small enough to be filled and
-/// the benchmark is short enough. While they are not, the number of steps of the symbol with most steps above its least
-/// value is halved. The least values are used in any case.
+/// Symbol values for a benchmark. They start at the greatest declared values, at most [`STEPS`] steps above the least
+/// ones. Until all buffers are small enough to be filled and the benchmark is short enough, the number of steps of the
+/// symbol with most steps is halved. The least values are used even if the buffers are then too large.
 pub(super) struct Sizes<'a> {
     symbols: &'a [&'a Symbol],
     pub(super) values: Vec<i128>,

@@ -34,7 +34,7 @@ pub struct TransposeUnit {
     pub tiles: u32,
     /// True if a single block may belong to a relayout that fits the L2 cache.
     pub near: bool,
-    /// True if a single block may belong to a relayout that exceeds the L2 cache.
+    /// True if a single block may belong to a relayout that exceeds the L2 cache or always uses streaming stores.
     pub past: bool,
     /// Kinds of calls, in ascending order.
     pub calls: Vec<BlockCall>,

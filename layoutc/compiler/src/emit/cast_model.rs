@@ -68,11 +68,11 @@ pub struct CastUnit {
     /// - `wrap`: the low bits of an integer.
     /// - `clamp`: an integer, clamped to the limits of the destination type.
     /// - `from_integer`: an integer to a float, rounded.
-    /// - `to_integer`: a float to an integer, rounded and clamped, without branches.
+    /// - `to_integer`: a float to an integer, rounded and clamped.
     /// - `widen`: a float to a float type that represents all values of its type.
     /// - `narrow`: a float to any other float type, rounded.
     /// - `to_integer_choice`, `widen_choice`, `narrow_choice`: like `to_integer`, `widen` and `narrow`, between f32 and
-    ///   small types, without branches and by float arithmetic on the value.
+    ///   small types, without branches and partly by float arithmetic.
     pub form: String,
     /// Functions that the form `parts` calls: the first on the argument, the second on its result. Empty in other
     /// forms.
@@ -98,9 +98,11 @@ pub struct CastUnit {
     pub shift_only: bool,
     /// Exponent field of the source for the least normal exponent of the destination, in `narrow` and `narrow_choice`.
     pub least: i64,
-    /// Bit pattern of a value that overflows, as a literal: infinity, NaN, or the greatest finite pattern.
+    /// Bit pattern, without sign, of a value that overflows a float destination, as a literal: infinity, NaN, or the
+    /// greatest finite pattern. `0x0` for an integer destination.
     pub beyond: String,
-    /// True if a value may overflow.
+    /// False for a conversion of integers that are known to be in the finite range of a float destination; true for any
+    /// other conversion.
     pub may_overflow: bool,
     /// Least source value that `clamp`, `to_integer` and `to_integer_choice` do not clamp, as a literal. `null` if no
     /// source value is less, and in other forms.
@@ -122,8 +124,8 @@ pub struct CastUnit {
     /// literal; `0x0` in other forms than `widen_choice` and `narrow_choice`.
     pub rebias: String,
     /// Float literal. `widen_choice`: least positive value of the source. `narrow_choice`: f32 whose last mantissa bit
-    /// is the least positive value of the destination. `to_integer_choice`: f32 whose last mantissa bit is 1.
-    /// `to_integer`: 0.5, of the source type.
+    /// has the weight of the least positive value of the destination. `to_integer_choice`: f32 whose last mantissa bit
+    /// has the weight 1. `to_integer`: 0.5, of the source type. Other forms: 0.
     pub unit: String,
     /// Bit pattern of `unit` as an f32, as a literal.
     pub unit_bits: String,
@@ -165,7 +167,7 @@ pub struct CastFloat {
     pub sign_shift: u32,
     /// Greatest finite bit pattern without sign, as a literal.
     pub greatest: String,
-    /// Last bit pattern that is no NaN, as a literal: infinity, or the greatest finite pattern.
+    /// Greatest bit pattern without sign that is no NaN, as a literal: infinity, or the greatest finite pattern.
     pub last: String,
     /// Bit pattern of a quiet NaN, as a literal; the greatest finite pattern if the type has no NaN.
     pub nan: String,

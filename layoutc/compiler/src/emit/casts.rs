@@ -87,14 +87,14 @@ pub(super) fn form(cast: Cast) -> &'static str {
     }
 }
 
-/// True if the conversion is a branch-free conversion of f32 to an integer type.
+/// True if the [`form`] of the conversion is `to_integer_choice`: from f32 to an integer type of at most 16 bits.
 pub(super) fn is_to_integer_choice(cast: Cast) -> bool {
     form(cast) == "to_integer_choice"
 }
 
-/// True if a conversion has a branch-free algorithm that compilers can vectorize: from f32 to f16, bf16, f8e4m3fn,
-/// f8e5m2, f4e2m1fn or an integer type of at most 16 bits, or from one of these float types to f32. The algorithm needs
-/// rounding to nearest.
+/// True if the form of a conversion is one of those named `…_choice`, which compilers can vectorize: from f32 to f16,
+/// bf16, f8e4m3fn, f8e5m2, f4e2m1fn or an integer type of at most 16 bits, or from one of these float types to f32.
+/// These forms need rounding to nearest.
 fn is_choice(cast: Cast) -> bool {
     let is_single = |dtype: Dtype| dtype.scalar == Scalar::F32;
     let is_small = |dtype: Dtype| {
@@ -171,13 +171,15 @@ pub(super) fn unit(cast: Cast, dialect: &Dialect) -> CastUnit {
     }
 }
 
-/// Constants of a branch-free conversion; 0 in any other form.
+/// Constants of the forms `to_integer` and `…_choice`; 0 in any other form.
 #[derive(Default)]
 struct Choice {
-    /// Difference of the exponent biases of the two types, shifted to the exponent field of an f32.
+    /// Difference of the exponent biases of the two types, shifted to the exponent field of an f32; 0 for forms with
+    /// integers.
     rebias: u32,
-    /// `widen_choice`: least positive value of the source. `narrow_choice`: f32 whose last mantissa bit is the least
-    /// positive value of the destination. `to_integer_choice`: f32 whose last mantissa bit is 1. `to_integer`: 0.5.
+    /// `widen_choice`: least positive value of the source. `narrow_choice`: f32 whose last mantissa bit has the weight
+    /// of the least positive value of the destination. `to_integer_choice`: f32 whose last mantissa bit has the weight
+    /// 1. `to_integer`: 0.5.
     unit: f32,
 }
 
@@ -225,7 +227,7 @@ fn float_limits(cast: Cast, dialect: &Dialect) -> Limits {
     }
 }
 
-/// Literal of a value of type f32 or f64.
+/// Literal of a value of type `dtype`, which is f32 or f64.
 fn float_literal(value: f64, dtype: Dtype, dialect: &Dialect) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "it is an f32")]
     let bits = match dtype.scalar {

@@ -111,7 +111,8 @@ fn operations(compute: &KernelInstance, values: &[i64]) -> Result<i128, PlanErro
     Ok(all)
 }
 
-/// Number of element operations in a value.
+/// Number of element operations in a value: arithmetic, negations and functions, but no comparisons and no logical
+/// operators.
 fn operations_of(value: &TypedExpr) -> i128 {
     let mut count = 0_i128;
     value.walk(&mut |value| {

@@ -1,4 +1,4 @@
-//! Template model of kernels on the CPU: functions, test values and benchmark sizes; a part of the
+//! Template model of kernels on the CPU: functions, and data for the test program and the benchmark; a part of the
 //! [model](super::model).
 
 use schemars::JsonSchema;
@@ -17,13 +17,13 @@ pub struct ComputeUnit {
     pub kernel: String,
     /// CPU function of the kernel; `null` on a target with GPU kernels.
     pub function: Option<Whole<Function>>,
-    /// CPU function with the same parameters for processors with fewer and shorter vector registers; `null` if it is
-    /// equal to `function`.
+    /// CPU function with the same parameters for processors with fewer and shorter vector registers. `null` if it would
+    /// be equal to `function`, for a relayout, and on a target with GPU kernels.
     pub short: Option<Whole<Function>>,
-    /// True if the function only copies one tensor to another, so that it is compiled like the function of a
-    /// conversion.
+    /// True if `function` is planned and compiled like that of a conversion, because it only copies one tensor to
+    /// another. False on a target with GPU kernels.
     pub is_relayout: bool,
-    /// Values for the test program; `null` on a target with GPU kernels.
+    /// Data for the test program; `null` on a target with GPU kernels.
     pub test: Option<Whole<ComputeTestUnit>>,
     /// Benchmark; `null` on a target with GPU kernels.
     pub bench: Option<Whole<ComputeBenchUnit>>,
@@ -32,19 +32,22 @@ pub struct ComputeUnit {
 }
 
 impl ComputeUnit {
-    /// CPU functions, one per number of vector registers.
+    /// CPU functions: `function` and `short`, as far as they exist.
     pub(super) fn on_cores(&self) -> impl Iterator<Item = &Whole<Function>> {
         self.function.iter().chain(&self.short)
     }
 }
 
-/// Test values of one kernel. Identifiers differ from those that the template itself declares.
+/// Data of one kernel for the template of the test program: reference implementation, test cases, operands, and buffers
+/// of intermediates. The identifiers of symbols, operands and buffers differ from those that this template declares
+/// itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComputeTestUnit {
-    /// Reference implementation, with the parameters of the kernel. Print with `c_plain`.
+    /// Reference implementation. Its parameters are the symbols, the operands, all buffers in `locals` and, if
+    /// `samples` is true, the sampling interval. Print with `c_plain`.
     pub plain: Whole<Function>,
-    /// True if the reference implementation has one more parameter, the last: a sampling interval. It computes only
-    /// elements whose number is a multiple of the interval.
+    /// True if the last parameter of the reference implementation is a sampling interval. Of the operands with
+    /// `is_sampled`, only the elements are then computed whose row-major index is a multiple of the interval.
     pub samples: bool,
     /// Identifiers of the symbols in the test program, in the order of the kernel's parameters.
     pub symbols: Vec<String>,
@@ -64,7 +67,7 @@ pub struct OperandTestUnit {
     pub name: String,
     /// Position of the operand's tensor or view in the field `computed` of `Unit`.
     pub computed: usize,
-    /// Identifiers of the symbols that the tensor's functions take.
+    /// Identifiers in the test program of the symbols that the tensor's functions take.
     pub symbols: Vec<String>,
     /// True if the operand gets input values before the kernel runs.
     pub is_filled: bool,
@@ -74,7 +77,8 @@ pub struct OperandTestUnit {
     pub count: usize,
     /// True if the kernel writes the operand.
     pub is_written: bool,
-    /// True if the kernel writes the fill value to the operand's padding; false if padding keeps its contents.
+    /// True if the kernel writes the fill value to the operand's padding; false if padding keeps its contents, or if
+    /// there is none.
     pub pads: bool,
     /// True if the reference implementation computes only a sample of the operand's elements.
     pub is_sampled: bool,
@@ -105,7 +109,7 @@ pub struct ArithmeticUnit {
 /// Buffer for an intermediate tensor, which the caller of a kernel provides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LocalUnit {
-    /// Identifier in the test program and the benchmark.
+    /// Identifier in the test program.
     pub name: String,
     /// True if the kernel has a parameter for the buffer; false if only the reference implementation has one.
     pub of_kernel: bool,
@@ -118,7 +122,7 @@ pub struct LocalUnit {
 /// Tensor or view that tests of kernels fill or compare.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComputedUnit {
-    /// Name, types and test values of the tensor or view.
+    /// Name, types and test data of the tensor or view.
     pub tensor: TestTensorUnit,
     /// Input values for the elements, ascending, as literals.
     pub numbers: Vec<String>,
@@ -133,11 +137,13 @@ pub struct ComputedUnit {
 pub struct ComputeBenchUnit {
     /// Symbol values, in the order of the parameters.
     pub values: Vec<i64>,
-    /// Number of elements that are written to operands.
+    /// Number of elements that the statements write to operands; an element counts once for each statement that writes
+    /// it.
     pub elements: i64,
-    /// Number of operations on elements: arithmetic, functions and reductions.
+    /// Number of operations on elements: arithmetic, functions and the steps of reductions, but no comparisons and no
+    /// logical operators.
     pub operations: i64,
-    /// Bytes of the operands' elements, each counted once.
+    /// Bytes of the elements of all operands, without padding.
     pub bytes: i64,
     /// Buffers of the parameters after the symbols, in order.
     pub memory: Vec<ComputeMemoryUnit>,

@@ -15,16 +15,16 @@ use crate::model::compute::{
 };
 use crate::model::{Fill, FillValue, Manifest, TensorRef};
 
-/// Set of input values for an operand of a kernel.
+/// Set of input values for an operand of a kernel: a selection from the list [`numbers`] of its tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbers {
-    /// Values of the tensor's list from -3 to 5.
+    /// Values from -3 to 5.
     All,
     /// Positive values up to 5, for functions that are undefined for negative arguments.
     Positive,
-    /// 1 and -1, for integer products.
+    /// 1 and -1, for reductions by product in an integer type.
     Units,
-    /// All values of the tensor's list, for elements that are used as indices.
+    /// All values of the list, for elements that are used as indices.
     Indices,
     /// Values from 0 to this bound, exclusive, for elements that are used as indices and that the kernel requires to be
     /// in this range. A bound below 1 counts as 1.
@@ -32,8 +32,8 @@ pub(super) enum Numbers {
 }
 
 /// Set of input values for a buffer of a kernel: index values if the kernel uses its elements as indices, else units if
-/// the kernel has a product of integers, else positive values if it calls a function that is undefined for negative
-/// arguments, else all.
+/// the kernel has a reduction by product in an integer type, else positive values if it calls a function that is
+/// undefined for negative arguments, else all.
 pub(super) fn numbers_for(compute: &KernelInstance, buffer: BufferRef) -> Numbers {
     if indexes(compute, buffer) {
         let BufferRef::Operand(k) = buffer else { return Numbers::Indices };
@@ -80,7 +80,7 @@ fn accesses(compute: &KernelInstance) -> Vec<(BufferRef, &[DataIndex])> {
     all
 }
 
-/// Least value of an extent for all values of the symbols; 0 if the bounds are unknown.
+/// Lower bound of an extent for all values of the symbols; 0 if none is known.
 fn least(extent: &Expr, compute: &KernelInstance) -> i128 {
     Facts::new(&compute.symbols).bounds(extent).map_or(0, |(least, _)| least)
 }
@@ -90,9 +90,11 @@ const FLOATS: &[f64] = &[-2.0, -1.5, -1.0, -0.5, 0.5, 0.75, 1.0, 2.0];
 /// Input values of integer types, ascending; [`ends`] has further values for indices.
 const INTEGERS: &[i32] = &[-3, -2, -1, 1, 2, 3, 4, 5];
 
-/// Input values of a tensor as pairs (number, element bits), ascending: 0 and 1 for `bool` and `u1`, [`FLOATS`] for
-/// float types, and for other types [`INTEGERS`], with the values of [`ends`] if elements of the tensor are used as
-/// indices. Values that the element type cannot represent are left out. Empty if the manifest lacks the tensor.
+/// Input values of a tensor as pairs (number, bit pattern of the scalar), ascending by number: 0 and 1 for `bool` and
+/// `u1`, [`FLOATS`] for float types, and for other types [`INTEGERS`], with the values of [`ends`] if elements of the
+/// tensor are used as indices. Numbers for which [`fill::bits`] fails, such as -1 for an unsigned type, are left out.
+/// For a float type the pattern is that of the nearest value: that of 1 for 0.75 in `f4e2m1fn`. Empty if the manifest
+/// lacks the tensor.
 pub(super) fn numbers(manifest: &Manifest, of: TensorRef) -> Vec<(f64, u64)> {
     let Some(dtype) = manifest.tensor(of).map(|tensor| tensor.dtype) else {
         return Vec::new();
@@ -113,9 +115,9 @@ pub(super) fn numbers(manifest: &Manifest, of: TensorRef) -> Vec<(f64, u64)> {
     all.into_iter().filter_map(bits).collect()
 }
 
-/// Index values for a tensor whose elements are used as indices by kernels: the first, middle and last index of each
-/// axis that the elements index, and the first index beyond. Counts axes of constant extent, and the ranges that
-/// kernels require of the elements. Empty for any other tensor.
+/// Index values for a tensor whose elements kernels use as indices: for each axis of constant extent that the elements
+/// index, the first, middle and last index, and the first index beyond. The ranges that kernels require of the elements
+/// count as such axes, with their least extents. Extents beyond `i32` are left out. Empty for any other tensor.
 fn ends(manifest: &Manifest, of: TensorRef) -> BTreeSet<i32> {
     let mut ends = BTreeSet::new();
     for compute in &manifest.computes {

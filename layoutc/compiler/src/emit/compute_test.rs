@@ -29,7 +29,8 @@ use crate::reference::kernel::{ReferenceKernel, plain};
 /// Maximum number of iterations of the reference implementation; beyond it, only a sample of the elements is computed.
 const MOST_ROUNDS: i128 = 1 << 24;
 
-/// Test values of one kernel: reference implementation, test cases, operands, and buffers of intermediate tensors.
+/// Data of one kernel for the test program: reference implementation, test cases, operands, and buffers of intermediate
+/// tensors.
 pub(super) fn compute(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -86,7 +87,7 @@ pub(super) fn operand_contexts<'m>(
     compute.operands.iter().map(context).collect()
 }
 
-/// Test values of operand `k` with the context `context`; `is_sampled` is false in them. `relative` is the relative
+/// Test data of operand `k` with the context `context`; its field `is_sampled` is false. `relative` is the relative
 /// tolerance of the kernel, and `named` has pairs (symbol, identifier in the test). `None` if an operand or symbol is
 /// unknown.
 fn operand(
@@ -118,9 +119,9 @@ fn operand(
     })
 }
 
-/// Buffers for intermediate tensors that the caller of the kernel or of the reference implementation provides; they are
-/// the last parameters. `symbols` are the identifiers of the kernel's symbols in the test, and `namer` makes the
-/// identifiers of the buffers.
+/// Buffers for intermediate tensors that the caller of the kernel or of the reference implementation provides: the
+/// parameters after the operands. `symbols` are the identifiers of the kernel's symbols in the test, and `namer` makes
+/// the identifiers of the buffers.
 fn locals(
     compute: &KernelInstance,
     dialect: &Dialect,
@@ -167,7 +168,7 @@ pub(super) fn rounds(
     Ok(rounds)
 }
 
-/// True if the kernel reads the buffer, or preserves some of its previous contents.
+/// True if the kernel reads the buffer, or a statement preserves some of its previous contents.
 fn is_read(compute: &KernelInstance, buffer: BufferRef) -> bool {
     compute.statements.iter().any(|statement| {
         let accumulates = statement.keeps() && statement.target == buffer;
@@ -234,7 +235,7 @@ fn operands_of_kernels(manifest: &Manifest) -> BTreeSet<TensorRef> {
 }
 
 /// Tensors and views that the tests of kernels fill or compare, in the order of [`operands_of_kernels`]. `tests` are
-/// the test values of all kernels.
+/// the test data of all kernels.
 pub(super) fn computed(
     manifest: &Manifest,
     tests: &[&ComputeTestUnit],

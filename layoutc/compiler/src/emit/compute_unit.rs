@@ -13,8 +13,8 @@ use crate::passes::{has_vector_versions, index_width, openmp, vector_stores};
 use crate::{ir, plan};
 
 /// Template model of a kernel instance. On a target with GPU kernels it has the GPU kernels alone. On any other target
-/// it has the CPU function, which is a relayout if the kernel only copies one tensor to another, with test values and a
-/// benchmark.
+/// it has the CPU function, with test data and a benchmark. The function is a relayout if [`plan::copy_kernel`]
+/// recognizes the kernel as a copy of one tensor to another.
 pub(super) fn build(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -56,7 +56,7 @@ pub(super) fn build(
 }
 
 /// Template model of a relayout function. On a target without GPU kernels, a function that is compiled once per vector
-/// length and has parallel loops becomes the body of an OpenMP parallel region.
+/// length and has parallel loops becomes the body of an OpenMP parallel region if the pass [`openmp`] can convert it.
 pub(super) fn relayout(
     mut function: ir::Function,
     naming: &Naming<'_>,

@@ -6,7 +6,8 @@ use crate::base::dtype::{Dtype, Scalar};
 use crate::emit::syntax::Spelling;
 
 /// Name of the type of an element in `dialect`. `element` is its type in manifest notation; any other text is returned
-/// unchanged. If `in_buffer` is true, it is the type of a buffer's items: bytes for elements of fewer than 8 bits.
+/// unchanged. If `in_buffer` is true, the result is the type of a buffer's items: a byte type for elements of fewer
+/// than 8 bits.
 pub(super) fn type_name(dialect: &Dialect, element: &str, in_buffer: bool) -> String {
     let Some(dtype) = Dtype::of_plan(element) else { return element.to_owned() };
     if in_buffer && dtype.element_bits() < 8 {
@@ -122,7 +123,7 @@ pub(super) fn scalar_literal(dialect: &Dialect, scalar: Scalar, bits: u64) -> St
 }
 
 /// Literal of the unsigned integer `bits`: its `digits`, with a suffix or in a macro if the value exceeds 31 bits and
-/// the digits alone would have another type.
+/// the type `scalar` is `u32` or `u64`.
 fn unsigned_literal(dialect: &Dialect, scalar: Scalar, bits: u64, digits: String) -> String {
     match (scalar, dialect.wide_literal) {
         _ if bits <= 0x7FFF_FFFF => digits,

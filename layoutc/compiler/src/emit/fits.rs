@@ -12,8 +12,9 @@ use crate::lower::index;
 use crate::lower::index::{buffer_bytes, logical_bytes};
 use crate::model::Tensor;
 
-/// Diagnostic for a tensor that does not fit the index type of the target, with the value that exceeds the type; `None`
-/// if the tensor fits. A 64-bit index type is not checked, because the checker rejects larger values.
+/// Diagnostic for a tensor that does not fit the index type of the target, with the value that exceeds the type. `None`
+/// if the tensor fits or has no elements, or if a size cannot be computed. A 64-bit index type is not checked, because
+/// the checker rejects larger values.
 pub(super) fn index_fault(
     tensor: &Tensor,
     naming: &Naming<'_>,
@@ -43,8 +44,8 @@ pub(super) fn index_fault(
 }
 
 /// Text about the first quantity of a tensor that exceeds `max`: its size in bytes (only if `counts_bytes` is true),
-/// then its number of elements, then a value of its index arithmetic. `None` if none does, or if a size cannot be
-/// expressed.
+/// then its number of elements, then the greatest value of its index arithmetic. `None` if none does, or if a size
+/// cannot be expressed.
 fn excess(context: &Context<'_>, max: i128, counts_bytes: bool) -> Option<String> {
     let layout = context.layout;
     let symbol = |var| context.symbol(var);
@@ -104,8 +105,8 @@ fn over(count: &Expr, symbol: &Scope<'_>, max: i128, unit: &str) -> Option<Strin
     (most > max).then(|| format!("it takes up to {most} {unit}, and the type ends at {max}"))
 }
 
-/// Greatest magnitude of an expression and of all its subexpressions, for the ranges of the variables in `scope`;
-/// `i128::MAX` if unbounded.
+/// Upper bound of the magnitudes of an expression and of all its subexpressions, for the ranges of the variables in
+/// `scope`; `i128::MAX` if none is known.
 fn reach(expr: &Expr, scope: &Scope<'_>) -> i128 {
     let own = range(expr, scope);
     let magnitude = |bound: Option<i128>| bound.map_or(i128::MAX, i128::saturating_abs);

@@ -14,8 +14,8 @@ use crate::model::schedule::GraphSchedule;
 use crate::model::{Manifest, Memory, Tensor, View};
 
 /// Pair (guard, files): the base name of the guard macro, and the file names, for the path `out_stem` without
-/// extension. The guard is made of `prefix` and `out_stem`. It ends with a hash if characters of the stem are replaced,
-/// so that guards of different stems are distinct.
+/// extension. The guard is made of `prefix` and `out_stem`. It ends with a hash if characters of the stem are replaced
+/// by `_`, so that the guards of stems that differ in these characters are distinct.
 pub(super) fn file_names(out_stem: &str, prefix: &str) -> (String, Files) {
     let name = out_stem.rsplit('/').next().unwrap_or(out_stem);
     let mut guard: String = format!("{prefix}{out_stem}")
@@ -242,8 +242,8 @@ fn joined(owner: &str, what: &str) -> String {
     [owner, "_", what].concat()
 }
 
-/// All identifiers at file scope of a manifest's files. `Err` has the diagnostics for identifiers that are equal or
-/// reserved.
+/// Identifiers at file scope of a manifest's files that are derived from names in the manifest. `Err` has the
+/// diagnostics for identifiers that are equal or reserved.
 pub(super) fn globals(manifest: &Manifest, settings: &Settings) -> Result<Names, Vec<Diagnostic>> {
     let quantities: Vec<Vec<String>> = manifest.tensors.iter().map(quantity_names).collect();
     let view_quantities: Vec<Vec<String>> = manifest.views.iter().map(view_quantities).collect();

@@ -78,7 +78,7 @@ impl<'a> Emitter<'a> {
     /// paths of all other outputs, with the folder of their target: `c/a.h`.
     ///
     /// # Errors
-    /// `output::collision` if another output has the same path, and `template::*`.
+    /// `output::collision` if another output has the same path, regardless of case, and `template::*`.
     pub fn umbrella(&self, outputs: &[&str]) -> Result<Option<GeneratedFile>, Box<Diagnostic>> {
         umbrella(self.config, outputs, self.templates)
     }
@@ -124,9 +124,9 @@ impl<'a> Emitter<'a> {
         if faults.is_empty() { Ok(outputs) } else { Err(faults) }
     }
 
-    /// Diagnostics that [`files`](Self::files) reports before any template is rendered: graphs without a solution,
-    /// limits of the target, plans that cannot be made, missing templates. Sorted and without duplicates; empty if
-    /// there are none.
+    /// Diagnostics that [`files`](Self::files) reports before any template is rendered, such as those for graphs
+    /// without a solution, limits of the target, plans that cannot be made, and missing templates. Sorted and without
+    /// duplicates; empty if there are none.
     pub fn refusals(&self, jobs: &[EmitJob<'_>]) -> Vec<Diagnostic> {
         let Self { config, templates, .. } = *self;
         let common = common_folder(&config.project.sources);

@@ -65,7 +65,7 @@ pub struct RangeUnit {
     pub name: String,
     /// Number of work items along the axis, as an expression over the symbols.
     pub items: Whole<Expr>,
-    /// True if the number of work items is 0 for some values of the symbols.
+    /// False if the number of work items is known to be at least 1 for all values of the symbols.
     pub may_be_none: bool,
     /// Threads per block along the axis.
     pub threads: i64,
@@ -75,7 +75,7 @@ pub struct RangeUnit {
     pub blocks: Option<i64>,
 }
 
-/// Variant of a kernel for buffers of any alignment. The kernel itself accesses several elements at once.
+/// Variant of a kernel for buffers of any alignment. The kernel itself accesses several elements by one vector access.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnalignedUnit {
     /// Alignment in bytes of both buffers that the kernel itself requires, and this variant does not.
@@ -86,7 +86,7 @@ pub struct UnalignedUnit {
     pub function: Whole<Function>,
     /// Axes of the launch range, fastest first.
     pub axes: Vec<RangeUnit>,
-    /// Launch range as constants, as far as it does not depend on symbols.
+    /// Launch configuration as constants, as far as it does not depend on symbols.
     pub constants: Whole<Vec<Constant>>,
     /// Functions of the symbols that give the other sizes of the launch range.
     pub counts: Vec<Whole<Function>>,
@@ -103,13 +103,14 @@ pub struct KernelUnit {
     pub empty: bool,
     /// Number of work items per work group (threads per thread block), if they cooperate; `null` otherwise.
     pub group: Option<i64>,
-    /// True if the launch needs exactly the number of work groups of the range; false if any number has the same
-    /// result.
+    /// True if each work group executes one iteration of a loop, so that a launch must have exactly the work groups of
+    /// the range. False if the groups share the iterations, so that any number of groups has the same result, and false
+    /// if `group` is `null`.
     pub each_group: bool,
     /// Kernel for buffers that are not aligned to the vector accesses of this kernel; `null` if this kernel needs no
     /// alignment.
     pub unaligned: Option<UnalignedUnit>,
-    /// Launch range as constants, as far as it does not depend on symbols: `TEXTURE_PACK_GLOBAL_SIZE_0`. With
+    /// Launch configuration as constants, as far as it does not depend on symbols: `TEXTURE_PACK_GLOBAL_SIZE_0`. With
     /// `unaligned` also the alignment of the buffers in bytes.
     pub constants: Whole<Vec<Constant>>,
     /// Functions of the symbols that give the other sizes of the launch range.

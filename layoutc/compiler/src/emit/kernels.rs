@@ -66,7 +66,8 @@ pub(super) fn convert(
     Ok(unit(plan::gpu_convert(manifest, convert, naming)?))
 }
 
-/// Kernels of a kernel instance of the manifest; a kernel that only copies a tensor is planned as a relayout.
+/// Kernels of a kernel instance of the manifest; `None` if there are none. A kernel that [`plan::gpu_copy_kernel`]
+/// recognizes as a copy is planned as a relayout.
 pub(super) fn compute(
     manifest: &Manifest,
     compute: &KernelInstance,

@@ -41,7 +41,7 @@ pub struct File {
     pub part: Option<Part>,
 }
 
-/// All languages; the first one is the default of a project without configuration.
+/// All languages with built-in templates.
 pub const LANGUAGES: [&Language; 3] = [&C_FILES, &OPENCL_FILES, &CUDA_FILES];
 
 /// C: headers, sources, test programs and benchmarks.

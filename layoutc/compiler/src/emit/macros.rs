@@ -4,14 +4,14 @@ use super::model::MacroUnit;
 use crate::ir::{Compare, Expr, Function, Stmt};
 use crate::loops::error::PlanError;
 
-/// Maximum number of nodes in a macro's expression: a floor division repeats its operands.
+/// Maximum number of nodes in a macro's expression, as [`nodes`] estimates it: a floor division repeats its operands.
 const MAX_NODES: u64 = 1 << 14;
 
 /// Macro equivalent to a function that returns one expression. `None` if the last statement of the function is no
 /// `return`, or if the expression has positions on a Hilbert curve, which need a loop.
 ///
 /// # Errors
-/// [`PlanError::Macro`] if the expression has more than [`MAX_NODES`] nodes.
+/// [`PlanError::Macro`] if the expression has more than [`MAX_NODES`] nodes by the estimate of [`nodes`].
 pub(super) fn of(function: &Function) -> Result<Option<MacroUnit>, PlanError> {
     let Some(Stmt::Return { value }) = function.body.last() else { return Ok(None) };
     let mut is_loop = false;
@@ -68,7 +68,8 @@ fn without_helper(expr: Expr) -> Expr {
     }
 }
 
-/// Upper bound of the number of nodes of an expression after the expansion of helper functions.
+/// Estimated number of nodes of an expression after the expansion of helper functions. The expansion of a helper counts
+/// as 6 nodes, two copies of the first operand and three of the second.
 fn nodes(expr: &Expr) -> u64 {
     let [a, b] = match expr {
         Expr::FloorDiv { a, b }

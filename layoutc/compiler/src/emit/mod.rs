@@ -145,8 +145,8 @@ impl<'a> Target<'a> {
     /// gives `layers/a.h`, `layers/a.c`, `layers/a_test.c`.
     ///
     /// # Errors
-    /// All diagnostics found: `padding::fill`, `name::collision`, `limit::generated`, `limit::index_type`,
-    /// `limit::choice`, `target::*`, `template::*`.
+    /// The diagnostics of the first step that fails: `padding::fill`, `name::collision`, `limit::generated`,
+    /// `limit::index_type`, `limit::choice`, `target::*`, `template::*`.
     pub fn files(
         &self,
         manifest: &Manifest,
@@ -260,8 +260,8 @@ fn ended(text: String) -> String {
 }
 
 /// Text of a built-in target's file: without trailing blanks, without empty lines at the start, at the end or after
-/// another empty line, and with one line feed at the end. [`wrap::wrap`] breaks lines of more than [`wrap::COLUMNS`]
-/// columns.
+/// another empty line, and with one line feed at the end unless it is empty. [`wrap::wrap`] breaks lines of more than
+/// [`wrap::COLUMNS`] columns.
 fn tidy(text: &str) -> String {
     let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
     let mut tidied = String::with_capacity(text.len().saturating_add(1));

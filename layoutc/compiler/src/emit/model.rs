@@ -1,9 +1,10 @@
 //! Template model: the data that templates receive, one [`Unit`] per manifest, versioned and documented in
 //! `schemas/template-model.json`.
 //!
-//! Expressions, statements and functions are syntax trees (see [`crate::emit::syntax`]). The filters `c`, `c_plain`,
-//! `opencl`, `cuda` and `python` print trees. `prototype` and `parameters` print the head of a function, `defines` a
-//! block of constants, and `define` a macro. `comment` escapes foreign text for a comment.
+//! Expressions, statements and functions are syntax trees (see [`crate::emit::syntax`]). The filters `code`, `c`,
+//! `c_plain`, `opencl`, `cuda` and `python` print trees; `code` prints the language of the model. `prototype` and
+//! `parameters` print the head of a function, `defines` a block of constants, and `define` a macro. `comment` escapes
+//! foreign text for a comment.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,12 +53,12 @@ pub struct Unit {
     pub emit: Parts,
     /// Language of the generated code: name, version, types, specifiers, and prefixes of helper names.
     pub language: Language,
-    /// Standard headers that the header includes, in order.
+    /// System headers that the header includes, in order.
     pub header_includes: Vec<String>,
     /// Standard headers that the source includes, in order.
     pub source_includes: Vec<String>,
-    /// Helpers that the functions in the host's header call: size functions, conditions on symbols and launch ranges.
-    /// Named as in `helpers`.
+    /// Helpers that the size functions, conditions on symbols and launch ranges in the host's header call, named as in
+    /// `helpers`.
     pub host_helpers: Vec<String>,
     /// Helpers that functions on byte counts call, named as in `helpers`; empty if byte counts have the index type.
     pub wide_helpers: Vec<String>,
@@ -70,7 +71,7 @@ pub struct Unit {
     pub turns: Vec<TurnUnit>,
     /// Helpers that the reference implementations in the test program call, named as in `helpers`.
     pub test_helpers: Vec<String>,
-    /// Small float types that need conversion helpers, in descending order of `sign_shift`, then by name: `bf16`,
+    /// Float types of at most 16 bits that the tensors use, in descending order of `sign_shift`, then by name: `bf16`,
     /// `f16`, `f8e4m3fn`, ….
     pub conversions: Vec<SmallFloat>,
     /// Bit casts of floats to define: those that conversions and the helpers of small floats call and the language
@@ -146,8 +147,8 @@ pub struct Language {
     pub wide_helper: String,
 }
 
-/// Parts of the code that are generated: those that the configuration requests, and those that they need. A field is
-/// true if its part is generated.
+/// Parts of the code. A field is true if the configuration requests the part, or another part that needs it. Targets
+/// with GPU kernels have no test program and no benchmark, even if `test` or `bench` is true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one word of the configuration")]
 pub struct Parts {
@@ -172,7 +173,8 @@ pub struct Parts {
 pub struct SmallFloat {
     /// Type name in manifests: `f16`.
     pub name: String,
-    /// Unsigned type that holds the bits.
+    /// Type of an element in the language: an unsigned integer with its bits, or a built-in float type, such as
+    /// `__half` in CUDA.
     pub holder: String,
     /// Width of the exponent field in bits.
     pub exponent_bits: u32,
@@ -205,7 +207,8 @@ pub struct Structure {
     pub guard: String,
     /// Member declarations, as text of one or more lines.
     pub members: String,
-    /// Static assertions on the size of the structure and the offsets of its members.
+    /// Static assertions on the size of a record's structure, and on the offsets of its members if the language has
+    /// `offsetof`; empty for any other structure.
     pub asserts: Vec<String>,
 }
 
@@ -252,7 +255,8 @@ pub struct AxisUnit {
     pub name: String,
     /// Extent in elements.
     pub extent: Whole<Expr>,
-    /// Labels of the indices 0, 1, …: `x`, `y` and `z` of a record; empty if the axis has no labels.
+    /// Labels of the indices 0, 1, …, such as `x`, `y` and `z`, in the field `axes` of `TensorUnit`. Empty if the axis
+    /// has no labels, and in all other fields.
     pub labels: Vec<String>,
 }
 
@@ -263,7 +267,7 @@ pub struct Packed {
     pub load: String,
     /// Name of the function that writes an element.
     pub store: String,
-    /// Bits of an element: 1 to 7.
+    /// Bits of an element: 1 to 6.
     pub bits: u32,
     /// Base-2 logarithm of the number of elements in the least group that fills whole bytes: 1 for 4 bits, 3 for 3
     /// bits.
@@ -274,7 +278,7 @@ pub struct Packed {
     pub bytes: u32,
     /// Mask of the bits of one element, as a literal.
     pub mask: String,
-    /// Sign bit of an element, as a literal; `null` if the type is unsigned.
+    /// Sign bit of an element, as a literal; `null` if the type is not a signed integer.
     pub sign: Option<String>,
     /// True if the first element of a byte is in its high bits, false if in its low bits.
     pub high_first: bool,
@@ -285,7 +289,7 @@ pub struct Packed {
 pub struct SpaceUnit {
     /// Name of the memory space.
     pub name: String,
-    /// Capacity in bytes; `null` if the project does not state it.
+    /// Capacity in bytes; `null` if the project does not state it, or if it exceeds 64 bits.
     pub bytes: Option<i64>,
 }
 
@@ -336,7 +340,7 @@ pub struct TensorUnit {
     pub offset: Whole<Function>,
     /// Physical indices of an element, one function per physical axis; empty if the physical rank is at most 1.
     pub indices: Vec<Whole<Function>>,
-    /// Offset and physical indices as macros; empty if macros are not requested.
+    /// Offset and physical indices as macros, except functions that need a loop; empty if macros are not requested.
     pub macros: Vec<Whole<MacroUnit>>,
     /// Function that gives the logical indices of the element at given physical indices: the inverse of the index map.
     pub logical: Whole<Function>,
@@ -348,20 +352,22 @@ pub struct TensorUnit {
     pub pack: Option<Whole<Function>>,
     /// Relayout from the tensor's layout to the dense logical buffer; `null` if the tensor has no memory.
     pub unpack: Option<Whole<Function>>,
-    /// Image that stores the tensor; `null` if the tensor is in a buffer, or on a target without GPU kernels.
+    /// Image that stores the tensor; `null` if the tensor is not in an image, or on a target without GPU kernels.
     pub image: Option<ImageUnit>,
     /// GPU kernels of pack and unpack; empty if kernels cannot access the memory, or on a target without GPU kernels.
     pub moves: Vec<KernelsUnit>,
-    /// Values for the test program.
+    /// Data for the test program.
     pub test: Whole<TestUnit>,
     /// Benchmark of pack; unpack has the two buffers swapped.
     pub bench: Whole<BenchUnit>,
 }
 
-/// Test values of one tensor. Identifiers differ from those that the template itself declares.
+/// Data of one tensor or view for the template of the test program. The identifiers of symbols and axes differ from
+/// those that this template declares itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TestUnit {
-    /// Offset by definition (reference implementation). Print with `c_plain`.
+    /// Function that gives the offset of an element as the manifest defines it (reference implementation). Print with
+    /// `c_plain`.
     pub plain: Whole<Function>,
     /// Identifiers of the symbols in the test program, in the order of the functions' parameters.
     pub symbols: Vec<String>,
@@ -388,7 +394,8 @@ pub struct TestUnit {
     pub logical_bytes: Whole<Expr>,
     /// Bytes of the tensor's buffer.
     pub physical_bytes: Whole<Expr>,
-    /// Declaration of the constant `fill`, which pack writes to padding; `null` if padding is left unchanged.
+    /// Declaration of the constant `fill`, which pack writes to padding; `null` if there is no padding, or if padding
+    /// is left unchanged.
     pub fill: Option<Whole<Stmt>>,
     /// Number of inverse lookups that the test makes if the inverse is a search; `null` if it is an expression, or if
     /// the tensor has no element.
@@ -414,7 +421,7 @@ pub struct TestTensorUnit {
     pub in_domain: bool,
     /// True for a view. Slots outside of it belong to other elements of the viewed tensor, and keep their values.
     pub is_view: bool,
-    /// Test values of the tensor or view.
+    /// Data of the tensor or view for the test program.
     pub test: Whole<TestUnit>,
 }
 
@@ -486,16 +493,19 @@ pub struct ViewUnit {
     pub pack: Option<Whole<Function>>,
     /// Relayout from a window to a dense array; `null` if the view is no window or has no memory.
     pub unpack: Option<Whole<Function>>,
-    /// Values for the test program.
+    /// Data for the test program.
     pub test: Whole<ViewTestUnit>,
 }
 
-/// Test values of one view. Identifiers differ from those that the template itself declares.
+/// Data of one view for the template of the test program. The identifiers of symbols and axes differ from those that
+/// this template declares itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ViewTestUnit {
-    /// Offset by definition (reference implementation). Print with `c_plain`.
+    /// Function that gives the offset of an element as the manifest defines it (reference implementation). Print with
+    /// `c_plain`.
     pub plain: Whole<Function>,
-    /// Offset by definition of each element that a view element joins. Print with `c_plain`. `null` if it joins none.
+    /// Function that gives the offset of each tensor element that a view element joins, as the manifest defines it.
+    /// Print with `c_plain`. `null` if it joins none.
     pub plain_lane: Option<Whole<Function>>,
     /// Number of tensor elements that one view element joins; 1 if it joins none.
     pub joined: i64,
@@ -524,9 +534,9 @@ pub struct ConvertUnit {
     pub function: Whole<Function>,
     /// GPU kernels of the relayout; `null` if kernels cannot access a memory, or on a target without GPU kernels.
     pub moves: Option<KernelsUnit>,
-    /// Source: a tensor or view, with its test values.
+    /// Source: a tensor or view, with its test data.
     pub from: TestTensorUnit,
-    /// Destination: a tensor or view, with its test values.
+    /// Destination: a tensor or view, with its test data.
     pub to: TestTensorUnit,
     /// Position in the destination of each source axis.
     pub axes: Vec<usize>,

@@ -54,7 +54,7 @@ pub(super) fn of_kernels(unit: &Unit) -> Requirements {
     Whole::union(kernels(unit).map(|kernel| &kernel.function).chain(unaligned))
 }
 
-/// Requirements of the index functions of tensors and views.
+/// Requirements of the index and size functions of tensors and views.
 pub(super) fn of_indices(unit: &Unit) -> Requirements {
     let tensors = unit.tensors.iter().flat_map(|tensor| {
         let functions = tensor.indices.iter().chain(&tensor.symbols_ok).chain(&tensor.in_domain);
@@ -69,7 +69,8 @@ pub(super) fn of_indices(unit: &Unit) -> Requirements {
     Whole::union(counts(unit).chain(tensors).chain(views))
 }
 
-/// Requirements of the launch ranges of the kernels, if `has_kernels` is true, and of the sizes in the test program.
+/// Requirements of the launch ranges of the kernels, if `has_kernels` is true, and of the sizes and offsets of tensors
+/// and views in the test program.
 pub(super) fn of_sizes(unit: &Unit, has_kernels: bool) -> Requirements {
     let mut sizes: Vec<&Whole<Expr>> = Vec::new();
     for kernel in kernels(unit).filter(|_| has_kernels) {
@@ -108,7 +109,8 @@ pub(super) fn helpers(needs: &Requirements) -> Vec<String> {
     needs.index.iter().map(|helper| name(helper).to_owned()).collect()
 }
 
-/// Standard headers that a source includes, sorted.
+/// Standard headers that a source with these requirements includes, sorted; some of `assert.h`, `math.h` and
+/// `string.h`.
 pub(super) fn includes(needs: &Requirements, dialect: &Dialect) -> Vec<String> {
     let is_copied = needs.moved.iter().any(|dtype| dialect.moves_bits.contains(dtype));
     let has = |part: Library| needs.library.contains(&part);

@@ -53,6 +53,7 @@ pub(super) fn common_folder(patterns: &[String]) -> String {
 }
 
 /// Path of a manifest's outputs without extension, relative to the common source folder if the manifest is in it.
+/// Components `.` and `..` are removed.
 pub(super) fn stem(path: &str, common: &str) -> String {
     let inside = path.strip_prefix(common).filter(|_| !common.is_empty());
     let path = inside.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);

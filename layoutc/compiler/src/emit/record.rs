@@ -20,11 +20,12 @@ struct Member {
     counts: Vec<u32>,
     /// Offset in bytes from the start of the record.
     offset: u32,
-    /// Content of a byte array, as a comment; `None` if the type tells the content.
+    /// Type of a field that a byte array holds, as a comment: `u4 32`. `None` for any other field, and for a gap.
     comment: Option<String>,
 }
 
-/// Name of the structure: `layoutc_d_f16_q_u4x32`. A hash follows if the listed fields do not identify the record.
+/// Name of the structure: `layoutc_d_f16_q_u4x32`. A hash follows if the listed fields may not identify the record, or
+/// if their list is too long.
 pub(super) fn name(dialect: &Dialect, record: Record) -> String {
     let field = |field: &Field| {
         let counts = spelled(&field.counts, ["x", ""]);

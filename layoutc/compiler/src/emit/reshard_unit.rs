@@ -80,7 +80,7 @@ fn mesh_axes(sharded: &DeviceSharding) -> Vec<MeshAxisUnit> {
 }
 
 /// Template model of a conversion between shardings. `None` on a target with GPU kernels, if a tensor does not exist,
-/// is not sharded or has no memory, or if the bytes to send cannot be counted, because an extent is not constant or the
+/// is not sharded or has no memory, or if the communication cannot be computed, because an extent is not constant or a
 /// number is too large.
 ///
 /// # Errors

@@ -86,6 +86,7 @@ pub struct CallUnit {
     pub name: String,
     /// True if an operator is called.
     pub is_operator: bool,
-    /// Positions of the arguments in `buffers`, in order.
+    /// Positions of the arguments in `buffers` of the schedule, in order; for a conversion the source, then the
+    /// destination.
     pub buffers: Vec<usize>,
 }

@@ -147,7 +147,7 @@ impl Settings {
     }
 }
 
-/// Part of the generated code that a configuration can request.
+/// Part of the generated code that a configuration can request, or that comes with such a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// Constants and size functions of the tensors.

@@ -1,5 +1,5 @@
-//! Check that a target with GPU kernels can represent a tensor: number of work items, physical rank, element type, and
-//! image sizes. Any other target can represent every tensor.
+//! Check that a target with GPU kernels can represent a tensor: number of work items, physical rank, and for images the
+//! element type, whole texels and sizes. Any other target can represent every tensor.
 
 use layoutc_algebra::expr::Expr as Algebra;
 
@@ -39,8 +39,8 @@ fn of_tensor(tensor: &Tensor, settings: &Settings) -> Vec<Diagnostic> {
     faults
 }
 
-/// Diagnostic for a tensor in a buffer that has more slots or more logical elements than a launch on the target can
-/// have work items; `None` for any other tensor.
+/// Diagnostic for a tensor in a buffer that has, or may have, more slots or logical elements than a launch on the
+/// target can have work items; `None` for any other tensor.
 fn launch_fault(tensor: &Tensor, settings: &Settings) -> Option<Diagnostic> {
     let counts = [tensor.layout.physical_elements(), tensor.layout.logical_elements()];
     let most = counts.map(|count| greatest(tensor, count).unwrap_or(i128::MAX));
@@ -58,8 +58,8 @@ fn launch_fault(tensor: &Tensor, settings: &Settings) -> Option<Diagnostic> {
     Some(fault.help("split the tensor, or give the symbols a smaller `max`"))
 }
 
-/// Upper bound of `size`, an expression over the symbols of `tensor`, for all values of the symbols; `None` if
-/// unbounded.
+/// Upper bound of `size`, an expression over the symbols of `tensor`, for all values of the symbols; `None` if no bound
+/// is known.
 fn greatest(tensor: &Tensor, size: &Algebra) -> Option<i128> {
     let avoid = |_: &str| false;
     let options = RelayoutOptions { cores: Cores::One, primitives: Primitives::None };
@@ -152,7 +152,8 @@ fn texel_fault(tensor: &Tensor) -> Option<Diagnostic> {
     Some(fault.help(whole_texels(tensor)))
 }
 
-/// Help text: change that rounds the last axis up to whole texels, in the step or map that has the separators.
+/// Help text: change by which each row has whole texels. It is a padding of the last axis, in the step or map that has
+/// the separators, or a multiple of the symbols. Empty if the tensor has no storage axis.
 fn whole_texels(tensor: &Tensor) -> String {
     let Some(last) = tensor.layout.storage().last() else { return String::new() };
     let by_step = tensor.steps.iter().any(|step| step.starts_with("axis-separators"));

@@ -94,7 +94,7 @@ pub(super) fn is_taken(name: &str) -> bool {
         || name.ends_with("_plain_lane")
 }
 
-/// Tensor or view `of` with its test values.
+/// Tensor or view `of` with its data for the test program.
 pub(super) fn stored(
     manifest: &Manifest,
     of: TensorRef,
@@ -117,7 +117,7 @@ pub(super) fn stored(
     })
 }
 
-/// Test values of one tensor, or of a view in the form of a tensor.
+/// Test data of one tensor, or of a view in the form of a tensor.
 pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, PlanError> {
     let avoid = |name: &str| (naming.avoid)(name) || is_taken(name);
     let naming = &Naming { avoid: &avoid, ..*naming };
@@ -189,7 +189,7 @@ fn named(
     Ok((symbols, axes))
 }
 
-/// Test values of one view; `tensor` is the view as a tensor in global memory, or without memory.
+/// Test data of one view; `tensor` is the view as a tensor in global memory, or without memory.
 pub(super) fn view(
     manifest: &Manifest,
     view: &View,
@@ -234,13 +234,13 @@ pub(super) fn fill_stmt(tensor: &Tensor) -> Stmt {
     Stmt::LetElement { name, element, bits, spelling: Spelling::Number }
 }
 
-/// Maximum number of symbol value sets that a tensor is tested with.
+/// Maximum number of sets of symbol values that a tensor, conversion or kernel is tested with.
 const CASES: usize = 10;
-/// Size limit of the template in bytes, exclusive: larger buffers are not filled.
+/// Size limit of the test program in bytes: it does not fill buffers of this size or more.
 const LIMIT_BYTES: i128 = 64 << 20;
 
 /// Values of `symbols` to test with, one inner vector per case, in ascending order: the least values, and random
-/// values, evenly distributed over orders of magnitude, for which the buffers of `contexts` are smaller than
+/// values, evenly distributed over orders of magnitude and reduced until the buffers of `contexts` are smaller than
 /// [`LIMIT_BYTES`]. At most [`CASES`] cases; one empty case without symbols.
 pub(super) fn cases(symbols: &[&Symbol], contexts: &[&Context<'_>]) -> Vec<Vec<i64>> {
     if symbols.is_empty() {
@@ -282,8 +282,8 @@ pub(super) fn least(symbol: &Symbol) -> i128 {
     min.saturating_add((step - min.rem_euclid(step)).rem_euclid(step))
 }
 
-/// True if the buffer and the dense buffer of each tensor in `contexts` are smaller than [`LIMIT_BYTES`] for the values
-/// `values` of `symbols`.
+/// True if the buffer and the dense buffer of each tensor in `contexts` have fewer than [`LIMIT_BYTES`] bytes, and the
+/// buffer has fewer slots than this number, for the values `values` of `symbols`.
 pub(super) fn fits(symbols: &[&Symbol], values: &[i128], contexts: &[&Context<'_>]) -> bool {
     contexts.iter().all(|context| {
         let value = |var: Var| {

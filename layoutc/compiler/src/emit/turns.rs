@@ -31,7 +31,7 @@ pub(super) fn of(needs: &Requirements, dialect: &Dialect) -> Vec<TurnUnit> {
     called.into_iter().map(unit).collect()
 }
 
-/// Integer type as wide as a word of `elements` elements.
+/// Integer type, or vector of 32-bit integers, as wide as a word of `elements` elements.
 fn word(dialect: &Dialect, dtype: Dtype, elements: i64) -> String {
     let bytes = i64::from(dtype.element_bits() / 8).saturating_mul(elements);
     element::type_name(dialect, &Dtype::integers(bytes).to_string(), false)

@@ -31,7 +31,7 @@ pub(super) fn structures<'t>(
     structures
 }
 
-/// Element types of the tensors, in memory and on the logical side of pack and unpack, and of the fields of records;
+/// Element types of the tensors, in memory and in the dense buffers of pack and unpack, and of the fields of records;
 /// with repetitions.
 pub(super) fn of<'t>(tensors: impl Iterator<Item = &'t Tensor>) -> Vec<Dtype> {
     let fields = |dtype: Dtype| {

@@ -10,8 +10,9 @@ const CONTINUATION: usize = 8;
 /// Indentation of the statements in a block relative to the first line of the block, in columns.
 const BLOCK: usize = 4;
 
-/// Appends `line` to `out` as lines of at most [`COLUMNS`] columns, each with a line feed. `is_directive` is true if
-/// the line is, or continues, a preprocessor directive: its line breaks are escaped by `\`.
+/// Appends `line` to `out` as one or several lines, each with a line feed. They have at most [`COLUMNS`] columns where
+/// a break is possible. `is_directive` is true if the line is, or continues, a preprocessor directive: its line breaks
+/// are escaped by `\`.
 pub(super) fn wrap(line: &str, is_directive: bool, out: &mut String) {
     let code = line.trim_start();
     let indent = line.len().saturating_sub(code.len());
@@ -162,8 +163,9 @@ struct LineBreak {
     is_after_attribute: bool,
 }
 
-/// Best break at or before column `width`: the last one in the fewest brackets at the operator of lowest precedence;
-/// `None` without a possible break. `depth` is the number of brackets around the start of the code.
+/// Best break at or before column `width`: the last one in the fewest brackets at the operator of lowest precedence. If
+/// there is none, the best one after that column; `None` without a possible break. A break after a leading attribute,
+/// or after the parameters of a macro, is preferred. `depth` is the number of brackets around the start of the code.
 fn line_break(code: &str, mut depth: usize, width: usize) -> Option<LineBreak> {
     let (mut best, mut beyond) = (None::<([usize; 2], LineBreak)>, None);
     for Token { at, text } in Tokens::new(code) {
@@ -246,14 +248,14 @@ fn columns(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().count() }
 }
 
-/// Punctuation mark or literal in a line of code.
+/// Punctuation mark, literal or `/* */` comment in a line of code.
 struct Token<'a> {
     /// Byte offset of the token in the line.
     at: usize,
     text: &'a str,
 }
 
-/// Iterator over the punctuation marks and literals of a line of code.
+/// Iterator over the punctuation marks, literals and `/* */` comments of a line of code.
 struct Tokens<'a> {
     line: &'a str,
     at: usize,
@@ -285,7 +287,8 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// Length in bytes of the string or character literal at the start of `text`, with its quotes.
+/// Length in bytes of the string or character literal at the start of `text`, with its quotes; that of all of `text` if
+/// the literal has no end.
 fn literal_length(text: &str, quote: char) -> usize {
     let mut is_escaped = false;
     for (at, c) in text.char_indices().skip(1) {

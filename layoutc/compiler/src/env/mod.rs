@@ -54,7 +54,7 @@ pub enum CompileStage {
 }
 
 impl CompileStage {
-    /// All stages, in order of execution.
+    /// All stages, in the order of their declaration.
     pub const ALL: [CompileStage; 4] =
         [CompileStage::Parse, CompileStage::Recall, CompileStage::Check, CompileStage::Emit];
 

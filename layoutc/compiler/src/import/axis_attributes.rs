@@ -18,7 +18,8 @@ pub(super) enum AxisAttribute {
 /// Pair `(attribute, positions)` for an operator that names axes. `attribute` is the manifest attribute that names
 /// them. `positions` are the positions of the axes, in the order of the ONNX parameter; for [`AxisAttribute::Both`] the
 /// axes of the attribute `axes` only. They count the axes of the first operand, for `Unsqueeze` and `Concat` of the
-/// first result. `None` if the operator names no axes, if its axes are not constant, or if an axis is out of range.
+/// first result. `None` if the operator names no axes, or if they are not usable, for example not constant or out of
+/// range.
 pub(super) fn along(call: &OnnxCall<'_>) -> Option<(AxisAttribute, Vec<usize>)> {
     let op = call.node.op_type.as_str();
     let rank = call.shape(0).ok()?.len();

@@ -30,8 +30,8 @@ pub(super) struct AxisRelations {
 }
 
 /// Correspondences of the axes of an operator's tensors. `None` for a window operator other than a global pooling, for
-/// a transposition, and for a row-major operator. `None` too if the axes that the operator names are not constant, or
-/// if the rank of a tensor differs from the number of its corresponding axes.
+/// a transposition, and for a row-major operator. `None` too if the axes that the operator names are unknown, or if the
+/// ranks of its tensors do not fit together.
 pub(super) fn relations(
     network: &OnnxNetwork<'_>,
     operator: &NetworkOperator<'_>,
@@ -68,8 +68,8 @@ impl RelationBuilder<'_> {
     }
 
     /// Correspondences for an elementwise operator. The reference tensor is its first result. Operands of a broadcast
-    /// operator correspond to the last axes of the result. For other operators, the first operand must have the rank of
-    /// the result, and further operands are scalars or vectors along one axis. `None` if a rank does not fit.
+    /// operator correspond as in [`Self::broadcast`]. For other operators the first operand must have the rank of the
+    /// result, and further operands correspond as in [`Self::per_channel_axes`]. `None` if a rank does not fit.
     fn elementwise(&self) -> Option<AxisRelations> {
         let whole = *self.operator.outputs.first()?;
         let rank = self.network.rank(whole);
@@ -109,8 +109,8 @@ impl RelationBuilder<'_> {
 
     /// Axes of the result to which the `own` axes of an operand correspond that holds slopes, scales or zero points;
     /// `rank` is the result's rank. Slopes correspond to the last axes (before opset 7: to axis 1). A scale or zero
-    /// point of rank 1 corresponds to the axis in the attribute `axis`, one of rank `rank` to all axes. Any other
-    /// operand corresponds to no axis. `None` if there are more slope axes than result axes.
+    /// point of rank 1 corresponds to the axis in the attribute `axis` (by default 1), one of rank `rank` to all axes.
+    /// Any other operand corresponds to no axis. `None` if there are more slope axes than result axes.
     fn per_channel_axes(&self, own: usize, rank: usize) -> Option<Vec<Option<usize>>> {
         match self.op() {
             "PRelu" if self.call.opset < 7 => Some(vec![(rank > 1).then_some(1); own]),

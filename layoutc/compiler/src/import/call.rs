@@ -10,8 +10,8 @@ use crate::base::dtype::Scalar;
 pub(super) struct ShapedTensor {
     pub(super) dtype: Scalar,
     pub(super) shape: Vec<u64>,
-    /// Elements of the tensor, row-major; `None` if they are unknown: not constant, of a type that is not evaluated, or
-    /// more than [`MAX_KNOWN`](super::elements::MAX_KNOWN).
+    /// Elements of the tensor, row-major; `None` if they are unknown, for example because they depend on the inputs of
+    /// the model.
     pub(super) known: Option<ConstantElements>,
 }
 
@@ -92,8 +92,8 @@ impl<'a> OnnxCall<'a> {
         std::str::from_utf8(self.attribute(name)?.s.as_ref()?).ok()
     }
 
-    /// Shape of operand `k` as the triple (batch, channels, spatial extents), in elements; an error if its rank is less
-    /// than 2.
+    /// Shape of operand `k` as the triple (batch, channels, spatial extents), in elements; an error if the operand is
+    /// missing or its rank is less than 2.
     pub(super) fn image(&self, k: usize) -> ShapeResult<(u64, u64, &'a [u64])> {
         match self.shape(k)? {
             [batch, channels, space @ ..] => Ok((*batch, *channels, space)),

@@ -46,7 +46,8 @@ fn value(text: &str) -> OnnxValue {
 
 /// Default values of the attributes of a convolution or pooling operator: strides, dilations and output padding, pads
 /// unless other attributes determine them, and the kernel's shape from the filter. Strides and dilations are 1, pads
-/// are 0. Only attributes that the operator has in the opset of the call are listed. Empty for other operators.
+/// and output padding are 0. Only attributes that the operator has in the opset of the call are listed. Empty for other
+/// operators.
 fn windows(call: &OnnxCall<'_>) -> Vec<(&'static str, OnnxValue)> {
     let op = call.node.op_type.as_str();
     let has_filter = match op {

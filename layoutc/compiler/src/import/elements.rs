@@ -5,7 +5,7 @@ use super::proto;
 use crate::base::dtype::Scalar;
 
 /// Maximum number of elements of a tensor whose elements are read or computed during the import. Elements of larger
-/// tensors are unknown.
+/// tensors are unknown, except in a list attribute of `Constant`.
 pub(super) const MAX_KNOWN: usize = 4096;
 
 /// Elements of a constant tensor in row-major order. `Integers` holds elements of an integer type or `bool`, `Floats`
@@ -52,7 +52,7 @@ impl ConstantElements {
         })
     }
 
-    /// Elements of several tensors concatenated in order; `None` if some tensors have integers and others floats.
+    /// Elements of several tensors concatenated in order; `None` if there are both integers and floats among them.
     pub(super) fn chain(parts: &[&Self]) -> Option<Self> {
         let mut integers = Vec::new();
         let mut floats = Vec::new();

@@ -5,9 +5,9 @@ use crate::base::diagnostic::Diagnostic;
 /// Reason why an ONNX model could not be imported.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ImportError {
-    /// An option of the import does not match the model; the member is a message of one line.
+    /// An option of the import does not match the model; the member is the message.
     InvalidOption(String),
-    /// The model is malformed or unsupported, as the diagnostic says.
+    /// The model is malformed, unsupported or too large, as the diagnostic says.
     Faulty(Box<Diagnostic>),
 }
 
@@ -20,13 +20,13 @@ impl From<Box<Diagnostic>> for ImportError {
 /// Reason why the shapes of an operator's results are unknown.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ShapeError {
-    /// No shape rule exists for the operator.
+    /// No shape rule exists for the operator, or for this use of it.
     Operator,
-    /// The shapes depend on data that is not constant; the text describes the unknown: "how many boxes are left is
-    /// known only when the model runs".
+    /// The shapes cannot be inferred, mostly because they depend on data that is not constant. The text gives the
+    /// reason: "how many boxes are left is known only when the model runs".
     DataDependent(String),
-    /// The operands do not match each other or the attributes; the text describes the mismatch: "axis 4 is out of range
-    /// for rank 3".
+    /// The operands or attributes are invalid, or do not match each other. The text describes the fault: "axis 4 is out
+    /// of range for rank 3".
     Mismatch(String),
     /// Operands or results are not tensors; the text describes them: "sequences of tensors".
     NotTensor(&'static str),

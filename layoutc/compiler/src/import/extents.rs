@@ -77,7 +77,7 @@ pub(super) fn size(dim: &proto::OnnxDimension, options: &ImportOptions<'_>) -> O
     dim.dim_value.and_then(|value| u64::try_from(value).ok()).filter(|size| *size > 0)
 }
 
-/// True if neither the model nor an option sets the extent, so that [`size`] is `None`.
+/// True if the extent is open, so that [`size`] is `None`.
 pub(super) fn is_open(dim: &proto::OnnxDimension, options: &ImportOptions<'_>) -> bool {
     size(dim, options).is_none()
 }
@@ -141,7 +141,7 @@ pub(super) fn given(
 }
 
 /// Error `import::shape` that lists the first 8 of `open`, the descriptions of the open extents; `None` if `open` is
-/// empty. The help text has an example with a dimension parameter of `graph`.
+/// empty. If `graph` has a dimension parameter, the help text shows how to set the first one.
 pub(super) fn open_extents_warning(
     open: &[String],
     graph: &proto::OnnxGraph,

@@ -19,8 +19,8 @@ type InlineResult<T> = Result<T, Box<Diagnostic>>;
 /// Key of a function in an ONNX model: domain, name and overload. An operator with the same key is a call.
 type FunctionKey = (String, String, String);
 
-/// Inlines all function calls of the model, including those in functions and subgraphs, and removes the functions. A
-/// model that states no version of the standard operator set gets that of its functions.
+/// Inlines all function calls of the model, including those in functions and subgraphs, and removes the functions. If
+/// the model states no version of the standard operator set, it gets the first one that a function states.
 ///
 /// # Errors
 /// `limit::graph` if functions and subgraphs are nested more than [`MAX_DEPTH`] deep, or if the inlined bodies exceed
@@ -146,7 +146,7 @@ fn called(function: &OnnxFunction, call: &OnnxNode, number: usize) -> Vec<OnnxNo
 struct CallRenamer<'a> {
     /// Names of the function's inputs and outputs, mapped to the names of the operands and results of the call.
     names: BTreeMap<&'a str, &'a str>,
-    /// Prefix for all names that are neither inputs nor outputs of the function: `conv1.3/`.
+    /// Prefix for all names that are not in `names`: `conv1.3/`.
     prefix: String,
     /// Attributes of the call by name; for an attribute that the call does not set, the function's default value.
     given: BTreeMap<&'a str, &'a OnnxAttribute>,

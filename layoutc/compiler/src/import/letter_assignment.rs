@@ -30,7 +30,8 @@ pub(super) struct LetterAssignment {
 /// Maximum rank of a tensor whose layout is written with letters. Tensors of higher rank are row-major.
 pub(super) const MAX_LETTERS: usize = 6;
 
-/// Default letters of the axes by rank (index 0 for scalars), as in the backend profile `onnx`; none for other ranks.
+/// Default letters of the axes by rank (index 0 for scalars); none for other ranks. Those for ranks 2 to 5 are also in
+/// the backend profile `onnx`.
 pub(super) const USUAL: [&str; 6] = ["", "C", "NC", "NCW", "NCHW", "NCDHW"];
 
 /// Assigns letters to the axes of all tensors of a network. Removes a transposition from the network if its result is
@@ -86,8 +87,8 @@ pub(super) fn letters(network: &mut OnnxNetwork<'_>) -> Result<LetterAssignment,
 }
 
 /// Gives the axes of a window operator's tensors the letters that its kind requires: `N`, `C`, `H`, `W`, … `ranks` has
-/// the rank of each tensor of the network. Returns false, with `axes` changed in part, if an axis has another letter
-/// already, if another axis of its tensor has the letter, or if the kind has no letters for the rank of the data.
+/// the rank of each tensor of the network. Returns false, with `axes` changed in part, if a letter conflicts with those
+/// that are assigned already, or if the kind has no letters for the rank of the data.
 fn windowed(
     axes: &mut LetterClasses,
     window: WindowKind,
@@ -123,8 +124,8 @@ fn joined(axes: &mut LetterClasses, other: &AxisRelation, whole: usize) -> bool 
 }
 
 /// Joins the classes of the axes of the constants that the operator at position `operator` reads with the classes of
-/// the corresponding axes in `related`. If that would conflict with letters that are assigned already, the operator
-/// gets a copy of the constant as its operand, with letters of its own.
+/// the corresponding axes in `related`. If that is impossible without a conflict, the operator gets a copy of the
+/// constant as its operand, with letters of its own.
 fn constants(
     axes: &mut LetterClasses,
     network: &mut OnnxNetwork<'_>,
@@ -161,7 +162,7 @@ struct TransposeAliases {
 
 /// Finds the transpositions that need no operator, and joins the classes of their corresponding axes. A transposition
 /// keeps its operator if its letters conflict, if its rank exceeds [`MAX_LETTERS`], or if its result is an output and
-/// the transposed tensor is an input or another output.
+/// the transposed tensor is an input, another output, or the source of another output.
 fn untransposed(axes: &mut LetterClasses, network: &OnnxNetwork<'_>) -> TransposeAliases {
     let mut same: Vec<usize> = (0..network.tensors.len()).collect();
     let mut orders: Vec<Vec<usize>> =

@@ -5,7 +5,7 @@
 /// its tensor, position in the tensor); internally it has a number, its position in the concatenation of the axes of
 /// all tensors.
 pub(super) struct LetterClasses {
-    /// Number of the first axis of each tensor, and as the last entry the number of all axes.
+    /// Number of the first axis of each tensor; the last entry is the count of all axes.
     starts: Vec<usize>,
     parent: Vec<usize>,
     /// Letter of each class, indexed by the number of its root axis; `None` for a class without a letter.

@@ -4,9 +4,10 @@
 use prost::bytes::{Buf, Bytes};
 use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 
-/// Maximum number of protobuf fields in all messages of a file together, from the model down to its nodes, attributes,
-/// tensors and types. A file with more is refused. A model of 10,000 operators has about 200,000 fields. The limit also
-/// bounds the operators, operands and attributes that the inlining of functions produces.
+/// Maximum number of protobuf fields in all messages of a file that are counted ([`MessageKind`]), from the model down
+/// to its nodes, attributes, tensors and types. A file with more is refused. A model of 10,000 operators has about
+/// 200,000 fields. The limit also bounds the operators, operands and attributes that the inlining of functions
+/// produces.
 pub(super) const MAX_PARTS: usize = 2_000_000;
 
 /// Maximum nesting depth of graphs in a file, in which the main graph has depth 1; a file with deeper nesting is

@@ -9,7 +9,7 @@ use super::shape_inference::{InferResult, ShapeInference};
 use super::subgraphs::SubgraphSummary;
 use crate::base::dtype::Scalar;
 
-/// Maximum number of iterations that are evaluated one by one. The results of a loop with more iterations are unknown.
+/// Maximum number of iterations that are evaluated one by one. The results of a loop that needs more are unknown.
 const MAX_TURNS: i64 = 4096;
 
 /// Pair `(results, read)` for a loop: the inferred results or an error, and the positions of the tensors outside the

@@ -1,7 +1,7 @@
 //! Import of ONNX models: bytes of a model in, text of a manifest with one graph out.
 //!
 //! Inputs, outputs and constants have the row-major layout that ONNX implies, and each operator accepts the layouts
-//! that ONNX defines. A transposition moves no data: it becomes a change of layout.
+//! that ONNX defines. Where possible, a transposition becomes a change of layout, which moves no data.
 
 mod axis_attributes;
 mod axis_relations;
@@ -44,7 +44,7 @@ pub use error::ImportError;
 /// Options of the import of an ONNX model.
 #[derive(Debug, Clone, Default)]
 pub struct ImportOptions<'a> {
-    /// Name of the graph, converted to a manifest name. If it has no ASCII letter and no digit, the graph's name in the
+    /// Name of the graph, converted to a manifest name. If it has no ASCII letter or digit, the graph's name in the
     /// model is used, then `model`.
     pub name: &'a str,
     /// Name of the ONNX file, for the comment `// Imported from …` of the manifest; if empty, the manifest has no such

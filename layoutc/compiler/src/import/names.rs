@@ -17,7 +17,7 @@ pub(super) struct ManifestNamer {
     counts: BTreeMap<String, usize>,
     /// Letter that is put before a name which would start with a digit.
     before_digit: char,
-    /// Name for a model name without any letter or digit.
+    /// Name that is used if neither the model name nor the hint has an ASCII letter or digit.
     fallback: &'static str,
 }
 
@@ -27,9 +27,9 @@ impl ManifestNamer {
         Self { taken, counts, before_digit, fallback }
     }
 
-    /// Unique manifest name: `own` with each run of characters other than ASCII letters and digits replaced by `_`. If
-    /// `own` has no letter and digit, `hint` is used, then the fallback. A name that is taken, or is a reserved word,
-    /// gets a number: `a/b` gives `a_b`, and `a_b_2` the second time.
+    /// Unique manifest name: `own` as converted by [`word`]. If `own` has no ASCII letter or digit, `hint` is used,
+    /// then the fallback. A name that is taken, or is a reserved word, gets a number: `a/b` gives `a_b`, and `a_b_2`
+    /// the second time.
     pub(super) fn give(&mut self, own: &str, hint: &str) -> String {
         let mut base = word(own);
         if base.is_empty() {

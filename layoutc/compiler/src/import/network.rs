@@ -27,8 +27,8 @@ pub(super) struct NetworkTensor<'a> {
     /// Name of the tensor in the model.
     pub(super) name: &'a str,
     pub(super) shaped: ShapedTensor,
-    /// True if the tensor is an initializer, or the result of an operator that was removed because its results do not
-    /// depend on the model's inputs.
+    /// True if the tensor is an initializer, or the result of an operator that was removed because its results are
+    /// constant.
     pub(super) is_constant: bool,
     /// True if the tensor's elements are stored in the ONNX file (an initializer).
     pub(super) is_stored: bool,
@@ -44,7 +44,8 @@ impl NetworkTensor<'_> {
 pub(super) struct NetworkOperator<'a> {
     pub(super) node: &'a proto::OnnxNode,
     pub(super) kind: OnnxOperatorKind,
-    /// Data operands of the operator, in order, without omitted ones and without `parameters`.
+    /// Operands of the operator in order, except omitted ones, `parameters`, and those of which only the element type
+    /// is used. For an operator with subgraphs, the outer tensors that the subgraphs read follow.
     pub(super) inputs: Vec<NetworkOperand>,
     /// Operands that are constant parameters, such as shapes and axes, which become properties of the node in the
     /// manifest.

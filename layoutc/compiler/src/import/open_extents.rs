@@ -46,7 +46,7 @@ impl OpenExtent<'_> {
 ///
 /// # Errors
 /// [`ImportError::InvalidOption`] if an option does not match the model. [`ImportError::Faulty`] if the model is
-/// malformed or unsupported, or if no tried assignment of sizes passes shape inference.
+/// malformed, unsupported or too large, or if no tried assignment of sizes passes shape inference.
 pub(super) fn infer_network<'a>(
     graph: &'a proto::OnnxGraph,
     opset: i64,
@@ -144,7 +144,7 @@ fn slots<'a>(
 /// Assignments of sizes to the open extents, in the order in which they are tried; at most [`MAX_TRIES`], each with one
 /// size per extent. Batches have size 1. The first assignments give all other extents one size, for each of [`SIZES`];
 /// the next ones set a subset of these extents to 1. An extent that the model declares as 0 has size 0 in the first
-/// assignments; in the last ones it is assigned like any other.
+/// assignments, also a batch; later ones, as far as the limit allows, treat it like any other.
 fn tries(slots: &[(OpenExtent<'_>, OpenExtentInfo)]) -> Vec<Vec<u64>> {
     let is_free = |(_, traits): &&(OpenExtent<'_>, OpenExtentInfo)| !traits.is_batch;
     let others = slots.iter().filter(is_free).count();

@@ -100,8 +100,8 @@ pub(super) fn is_pure(node: &proto::OnnxNode) -> bool {
     is_standard(node) && !RANDOM.contains(&node.op_type.as_str())
 }
 
-/// Name of the manifest property that holds the parameter operand at position `slot`, such as `axes`. It is the name of
-/// the attribute that had this meaning in older opsets. `None` if the operand is not a parameter.
+/// Name of the manifest property that holds the parameter operand at position `slot`, such as `axes`. For a parameter
+/// that was an attribute in older opsets, it is the name of that attribute. `None` if the operand is not a parameter.
 pub(super) fn parameter_name(
     node: &proto::OnnxNode,
     slot: usize,
@@ -113,8 +113,8 @@ pub(super) fn parameter_name(
     }
 }
 
-/// True if the result of the operator equals its first operand: `Identity`, or `Dropout` whose second result, the mask,
-/// is not used.
+/// True for an operator whose result is taken to be its first operand: `Identity`, or `Dropout` whose second result,
+/// the mask, is not used.
 pub(super) fn is_identity(node: &proto::OnnxNode) -> bool {
     let is_used = |k: usize| node.output.get(k).is_some_and(|name| !name.is_empty());
     let is_named = ["Identity", "Dropout"].contains(&node.op_type.as_str());

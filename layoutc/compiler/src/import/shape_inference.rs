@@ -33,7 +33,8 @@ pub(super) type InferResult<T> = Result<T, Box<Diagnostic>>;
 ///
 /// # Errors
 /// [`ImportError::InvalidOption`] if an option names no input or dimension parameter, or gives a shape of the wrong
-/// rank. [`ImportError::Faulty`] if the model is malformed or unsupported, or if the shape of a tensor is unknown.
+/// rank. [`ImportError::Faulty`] if the model is malformed, unsupported or too large, or if the shape of a tensor is
+/// unknown.
 pub(super) fn trace<'a>(
     graph: &'a proto::OnnxGraph,
     opset: i64,

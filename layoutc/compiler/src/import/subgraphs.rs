@@ -20,7 +20,7 @@ pub(super) struct SubgraphSummary {
     pub(super) results: Vec<ShapedTensor>,
     pub(super) read: Vec<usize>,
     /// One entry for each result: the position, among the subgraph's inputs, of the input that the result returns
-    /// unchanged; `None` if the subgraph computes the result.
+    /// unchanged; `None` if the result is no input.
     pub(super) same: Vec<Option<usize>>,
 }
 
@@ -49,8 +49,8 @@ impl<'a> ShapeInference<'a> {
         self.opaque(node, &inputs, &read, results)
     }
 
-    /// Positions of the tensors outside the subgraphs of an operator whose names occur in the subgraphs; may contain
-    /// duplicates.
+    /// Positions of the tensors outside the subgraphs of an operator that are named as operands in the subgraphs; may
+    /// contain duplicates.
     fn free_names(&self, node: &proto::OnnxNode) -> Vec<usize> {
         let mut read = Vec::new();
         let mut rest: Vec<&proto::OnnxGraph> =
@@ -66,8 +66,8 @@ impl<'a> ShapeInference<'a> {
     }
 
     /// Adds an operator to the network as one row-major node. `inputs` are its operands, `read` the positions of the
-    /// tensors that its subgraphs read, and `results` its results. The tensors in `read` become further operands. The
-    /// elements of the results become unknown.
+    /// tensors that its subgraphs read, and `results` its results. The tensors in `read` that are no operands yet
+    /// become further operands. The elements of the results become unknown.
     fn opaque(
         &mut self,
         node: &'a proto::OnnxNode,

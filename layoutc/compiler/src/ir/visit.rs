@@ -61,8 +61,9 @@ impl Stmt {
         found
     }
 
-    /// True if this statement, or one nested in it, declares a constant, a variable, an array or an alias with the name
-    /// `wanted`.
+    /// True if this statement, or one nested in it, declares the name `wanted`: as that of a constant, of a variable, a
+    /// loop variable or the index of a launch axis, of an array, or of an alias. The fields `memory` and `common` of a
+    /// `Storage` do not count.
     pub fn declares(&self, wanted: &str) -> bool {
         self.any(|stmt| match stmt {
             Self::Let { name, .. }

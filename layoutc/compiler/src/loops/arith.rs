@@ -53,7 +53,7 @@ pub(crate) fn ceil_div(a: &Expr, k: i128) -> Result<Expr, ExprError> {
 }
 
 /// Known divisor of `expr` for all values of the symbols, from constants and the multiples that `symbols` declare: 4
-/// for `8 * n + 4`. It is 1 if none is known, and 0 if the value is always 0.
+/// for `8 * n + 4`. It is 1 if none is known, and 0 only if the value is always 0.
 pub(crate) fn divisor(expr: &Expr, symbols: &[Symbol]) -> i128 {
     match expr.node() {
         ExprNode::Const(value) => value.saturating_abs(),

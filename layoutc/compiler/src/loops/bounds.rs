@@ -120,7 +120,7 @@ impl LoopBounds {
     }
 
     /// Trip count of the loop in the last iteration of one outer loop, if it is less than `rounds`, the full trip
-    /// count, only there: 2 for an extent of 56 that is split by 6. `None` otherwise.
+    /// count, only there: 2 for an extent of 56 that is split by 6. `None` if that is not known.
     pub(crate) fn remainder_trip_count(
         &self,
         rounds: i128,
@@ -142,9 +142,8 @@ impl LoopBounds {
 }
 
 /// Conditions under which `conditions` hold in all iterations of the loops `inside`: each condition, evaluated in the
-/// iteration where its margin is smallest. `None` for an equality, for a condition that is not affine with constant
-/// strides and trip counts in these loops, and for one that depends on a reduced loop of `inside`; bounds of that loop
-/// then enforce the condition.
+/// iteration where its margin is smallest. `None` if one of `conditions` is an equality, is not affine with constant
+/// strides and trip counts in these loops, or depends on a reduced loop of `inside`, whose bounds then enforce it.
 ///
 /// # Errors
 /// [`ExprError`] if a value overflows or an expression becomes too large.

@@ -18,12 +18,13 @@ use crate::model::{Manifest, Tensor};
 pub(crate) struct KernelBuffer {
     /// Tensor that the buffer holds. `Var::Symbol(k)` in its layout is symbol `k` of the kernel.
     pub(crate) tensor: Tensor,
-    /// Image that holds the tensor; `None` for other memory.
+    /// Image that holds the tensor; `None` if a buffer holds it. Always `None` in CPU code, in which a tensor with
+    /// image memory is in a buffer.
     pub(crate) image: Option<Image>,
     /// True for an intermediate tensor or a cache tile.
     pub(crate) is_local: bool,
-    /// Extent of the buffer for one iteration of a loop, if the tensor is an intermediate that is computed in each
-    /// iteration (compute-at); `None` if the buffer holds the whole tensor.
+    /// Offset and size of the buffer for one iteration of a loop, if the tensor is an intermediate that is computed in
+    /// each iteration (compute-at); `None` if the buffer holds the whole tensor.
     pub(crate) iteration: Option<IterationBuffer>,
 }
 
@@ -31,8 +32,9 @@ impl KernelBuffer {
     /// Buffers of a kernel, operands first, then intermediates.
     ///
     /// # Errors
-    /// [`PlanError`] if an expression grows too large, an intermediate has elements that share bytes, or the buffer of
-    /// an iteration has no constant size or exceeds `CPU.local_stack_bytes`.
+    /// [`PlanError::Choice`] if an intermediate has elements of less than a byte, or the buffer for an iteration has no
+    /// constant size or exceeds `CPU.local_stack_bytes`. [`PlanError::Scope`] if the manifest lacks the tensor of an
+    /// operand. [`PlanError::Expr`] if the kernel lacks a symbol of a tensor, or an expression becomes too large.
     pub(crate) fn all(
         manifest: &Manifest,
         compute: &KernelInstance,
@@ -87,7 +89,7 @@ impl KernelBuffer {
 pub(crate) struct IterationBuffer {
     /// Offset of an element, in elements, over the logical axes of the intermediate.
     pub(crate) offset: Algebra,
-    /// Number of elements of the buffer. Their size is at most `CPU.local_stack_bytes`.
+    /// Number of elements of the buffer. All together have at most `CPU.local_stack_bytes` bytes.
     pub(crate) elements: i64,
 }
 

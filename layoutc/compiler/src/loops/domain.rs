@@ -1,5 +1,8 @@
-//! Loop `k` is `Var::Digit(k)`. TVM RFC 0039: the loops of a computation follow the physical layout of its output, so
-//! the axes of the statement are the layout's inverse at the storage axes.
+//! Iteration domain of a statement: its loops, with the axes, the written offset and the guards over these loops. Loop
+//! `k` is `Var::Digit(k)`.
+//!
+//! Source: TVM RFC 0039. The loops of a computation follow the physical layout of its output, so the axes of the
+//! statement are the layout's inverse at the storage axes.
 
 use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, Var};
 use layoutc_algebra::layout::Layout;
@@ -17,11 +20,12 @@ use crate::model::{Spanned, Tensor};
 #[derive(Debug, Clone)]
 pub(crate) struct Loop {
     /// Name of the storage, logical or reduced axis. A split adds `_outer` or `_inner`; a fused loop has the name that
-    /// the fusion gives it.
+    /// the fusion gives it. Underscores are appended to a name that another loop has.
     pub(crate) name: String,
     /// Trip count, over symbols.
     pub(crate) extent: Expr,
-    /// True if the iterations contribute to one element of the result.
+    /// True for a loop over a reduced axis or a part of it, whose iterations contribute to one element of the result,
+    /// until [`IterationDomain::privatize`] clears it.
     pub(crate) is_reduced: bool,
     /// Number of the outer part, if the loop is the inner part of a split; `None` otherwise.
     pub(crate) outer: Option<usize>,
@@ -44,7 +48,7 @@ pub(crate) struct IterationDomain {
     /// Splits and fusions, in the order of application.
     pub(crate) steps: Vec<DomainStep>,
     /// Numbers of the live loops, outermost first: loops that were not split or fused, and whose trip count is not 1 or
-    /// whose name is kept. [`Order`](crate::loops::order::Order) changes their order.
+    /// whose name is kept. The order in which they are emitted is in [`Order`](crate::loops::order::Order).
     pub(crate) active: Vec<usize>,
     /// Axes of the statement as expressions over the loops: the written axes, then the reduced ones.
     pub(crate) axes: Vec<Expr>,
@@ -53,15 +57,15 @@ pub(crate) struct IterationDomain {
     /// Conditions that an iteration must satisfy to have an element to write or a value to reduce. Conditions that are
     /// proven for all iterations are omitted.
     pub(crate) inside: Vec<ExprComparison>,
-    /// Number of the loop to vectorize, if the manifest names it and leaves the rest of the register tile to the
-    /// planner; `None` otherwise.
+    /// Number of the only loop that the planner may vectorize, if the manifest names one and leaves the rest of the
+    /// register tile to the planner; `None` if the planner is free to choose.
     pub(crate) lead: Option<usize>,
     /// Number of the loop that the statement shares with other statements, if an intermediate is computed in each
-    /// iteration of it (compute-at). The loop is no part of the register tile, and is outermost unless the manifest
-    /// orders it inside another one. `None` if the statement shares no loop.
+    /// iteration of it (compute-at). The planner keeps the loop out of the register tile, and makes it the outermost
+    /// one unless the manifest orders it inside another loop. `None` if the statement shares no loop.
     pub(crate) outermost: Option<usize>,
-    /// Numbers of the inner loops of the manifest's `tile` directives. They form the register tile, unless a `loops`
-    /// directive orders them.
+    /// Numbers of the inner loops of the manifest's `tile` directives. Those that are not reduced form the register
+    /// tile, unless a `loops` directive orders them.
     pub(crate) tiles: Vec<usize>,
     /// Names of loops that are live even if the trip count is 1.
     kept: Vec<String>,
@@ -72,8 +76,8 @@ pub(crate) struct IterationDomain {
 impl IterationDomain {
     /// Domain of a statement that writes `target`: loops over the storage axes of `target`, then over the `reduced`
     /// axes. The loops are over the logical axes of `target` instead if it is a window, or if its layout is swizzled,
-    /// has no inverse in closed form, or has a stride that is not a multiple of the stride of its physical axis. Loops
-    /// with a name in `kept` are live even if the trip count is 1.
+    /// has no inverse in closed form, or has a stride that is not proven to be a multiple of the stride of its physical
+    /// axis. Loops with a name in `kept` are live even if the trip count is 1.
     ///
     /// # Errors
     /// [`ExprError`] if a value overflows or an expression becomes too large.
@@ -189,8 +193,9 @@ impl IterationDomain {
         Ok(Some(domain))
     }
 
-    /// Physical indices, one for each physical axis, and offset in elements, over the loops, of which loop `k` is over
-    /// storage axis `k`. `None` if a stride is not a multiple of the stride of its physical axis.
+    /// Pair of the physical indices, one for each physical axis, and of the offset in elements, over the loops, of
+    /// which loop `k` is over storage axis `k`. `None` if a stride is not proven to be a multiple of the stride of its
+    /// physical axis.
     fn places(&self, layout: &Layout) -> Result<Option<(Vec<Expr>, Expr)>, ExprError> {
         let groups = layout.physical_strides().len();
         let mut physical = vec![Expr::constant(0); groups];
@@ -296,8 +301,8 @@ impl IterationDomain {
     }
 
     /// Splits the loop `number` into `name_outer` and `name_inner`, the latter with trip count `by`, and adds a guard
-    /// unless `by` divides the trip count. Returns the numbers of the outer and the inner loop; one with trip count 1
-    /// is in `active` only if its name is kept.
+    /// unless `by` is proven to divide the trip count. Underscores are appended to names in use. Returns the numbers of
+    /// the outer and the inner loop; one with trip count 1 is in `active` only if its name is kept.
     ///
     /// # Errors
     /// As [`IterationDomain::new`].
@@ -338,7 +343,7 @@ impl IterationDomain {
     }
 
     /// Applies the splits and fusions of a schedule. For a loop with a constant trip count, a split factor is at most
-    /// the next power of two of the trip count. A step whose loops the statement does not have is skipped.
+    /// the trip count rounded up to a power of two. A step whose loops the statement does not have is skipped.
     ///
     /// # Errors
     /// [`PlanError::Choice`] if a fused loop has no constant trip count. [`PlanError::Expr`] if a value overflows or an
@@ -441,7 +446,7 @@ impl IterationDomain {
         Some(std::mem::replace(&mut found.extent, rounds))
     }
 
-    /// True if the iterations of a loop contribute to one element of the result.
+    /// True if a loop is reduced, see [`Loop::is_reduced`]; false if there is no such loop.
     pub(crate) fn is_reduced(&self, number: usize) -> bool {
         self.loops.get(number).is_some_and(|found| found.is_reduced)
     }

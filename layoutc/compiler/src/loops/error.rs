@@ -17,8 +17,8 @@ pub enum PlanError {
         /// Value that does not fit.
         value: i128,
     },
-    /// A variable has no binding in the scope, or a loop, buffer or statement to which the planner refers does not
-    /// exist.
+    /// Inconsistent input of the planner: for example a variable without a binding in the scope, or a loop, buffer or
+    /// statement that does not exist.
     #[error("an expression mentions a variable that is not in scope")]
     Scope,
     /// The expression is deeper than 96 levels.
@@ -34,7 +34,7 @@ pub enum PlanError {
         /// Maximum number of nodes of such an expression.
         most: u64,
     },
-    /// The manifest requests a schedule that is not possible.
+    /// The manifest requests something that the planner cannot do, such as a schedule that cannot be followed.
     #[error("{message}")]
     Choice {
         /// Message: the request, and why it is not possible.
@@ -44,7 +44,8 @@ pub enum PlanError {
         /// Location of the request.
         place: FileSpan,
     },
-    /// An expression of the algebra overflows, becomes too large or has an unbound variable.
+    /// An expression of the algebra cannot be built or evaluated: for example it overflows, becomes too large or has an
+    /// unbound variable.
     #[error(transparent)]
     Expr(#[from] layoutc_algebra::expr::ExprError),
 }

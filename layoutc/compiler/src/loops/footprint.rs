@@ -27,8 +27,8 @@ pub(crate) struct Block {
 
 /// Extents, along each axis, of the box of elements of the tensor `buffer` that one iteration of the loop `at`
 /// accesses. `target` is the tensor that the statement writes, `own` has the symbols and the loop schedule of the
-/// kernel, and `kept` names the loops of all caches of the statement. `None` if the statement has no such loop or does
-/// not use the tensor.
+/// kernel, and `kept` names the loops of all caches of the statement. `None` if the statement has no such loop, or
+/// neither writes the tensor nor reads it in its value at affine indices.
 ///
 /// # Errors
 /// A diagnostic with the code `kernel::cache` if the loop cannot have a cache of the tensor: the elements are not a box
@@ -73,7 +73,7 @@ fn block_extents(
 
 impl Block {
     /// Box of elements of the tensor `buffer` that one iteration of the loop `at` accesses. `None` if the statement has
-    /// no such loop or does not use the tensor.
+    /// no such loop, or neither writes the tensor nor reads it in its value at affine indices.
     ///
     /// # Errors
     /// [`PlanError::Choice`] if the elements are not a box of constant size, the loop is inside the register tile, or

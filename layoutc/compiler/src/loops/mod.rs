@@ -35,12 +35,12 @@ use crate::model::compute::Statement;
 pub(crate) enum ExecutionModel {
     /// CPU threads; the inner loops are vectorized with these registers.
     Cpu(Registers),
-    /// GPU threads: one per iteration of all outer loops, or a thread block per iteration.
+    /// GPU threads: one for each iteration of all outer loops, or thread blocks that each execute whole iterations.
     Gpu,
 }
 
-/// True if an axis of the elements that a statement writes has the constant extent 0. On GPUs the statement keeps its
-/// kernel, with an empty launch, for its name and parameters.
+/// True if an axis of the elements that a statement writes has a constant extent of at most 0. On GPUs the statement
+/// keeps its kernel, with an empty launch, for its name and parameters.
 pub(crate) fn writes_nothing(statement: &Statement) -> bool {
     let written = statement.axes.iter().take(statement.written_axes);
     written.filter_map(|axis| axis.extent.as_const()).any(|extent| extent <= 0)

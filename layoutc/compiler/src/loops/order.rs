@@ -66,7 +66,8 @@ pub(crate) struct PartialSums {
 pub(crate) struct Order {
     /// Numbers of the loops, outermost first.
     pub(crate) loops: Vec<usize>,
-    /// Position of the first reduced loop; the number of loops if there is none. Loops after it that are not reduced
+    /// Position of the first reduced loop. If there is none, the number of loops, or in a statement that writes an
+    /// image the position of the loop over the elements of a texel. Loops from this position on that are not reduced
     /// are the register tile.
     pub(crate) first_reduced: usize,
     /// Loops of the partial sums of one element; `None` without partial sums.
@@ -219,7 +220,7 @@ impl Order {
         Ok(([vec![own.around], inner].concat(), Some(own)))
     }
 
-    /// Order of a kernel that writes an image: the loop over the four elements of a texel is innermost.
+    /// Order of a statement that writes an image: the loop over the four elements of a texel is innermost.
     fn texels(domain: &mut IterationDomain) -> Result<Self, ExprError> {
         let (reduced, mut written): (Vec<usize>, Vec<usize>) =
             domain.active.iter().partition(|k| domain.is_reduced(**k));

@@ -50,8 +50,8 @@ impl Range {
         Self { low: negated(self.high), high: negated(self.low) }
     }
 
-    /// Range of the operation `op` on operands in the ranges `a` and `b`. A divisor counts as at least 1. A bound that
-    /// overflows becomes `None`.
+    /// Range of the operation `op` on operands in the ranges `a` and `b`. A divisor counts as at least 1. If a bound
+    /// overflows, the range is wider, possibly unbounded.
     #[must_use]
     pub(crate) fn of_operation(op: BinOp, a: Self, b: Self) -> Self {
         match op {

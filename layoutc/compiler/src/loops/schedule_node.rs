@@ -20,9 +20,9 @@ use crate::model::{Spanned, Tensor};
 /// writes, `symbols` are those of the kernel.
 ///
 /// # Errors
-/// [`PlanError::Choice`] if the schedule names a loop that the statement does not have, omits a loop with more than one
-/// iteration, or has a directive that cannot be followed. [`PlanError::Expr`] if a value overflows or an expression
-/// becomes too large.
+/// [`PlanError::Choice`] if the schedule names a loop that the statement does not have, omits a loop whose trip count
+/// is not the constant 1, or has a directive that cannot be followed. [`PlanError::Expr`] if a value overflows or an
+/// expression becomes too large.
 pub(crate) fn planned(
     target: &Tensor,
     symbols: &[Symbol],
@@ -190,8 +190,8 @@ fn partial_sums(
 
 /// Checks the loops of a complete schedule and the places of its caches. `target` is the tensor that the statement
 /// writes, `symbols` are those of the kernel. For each pair (tensor, loop) of `caches`, returns the extents along each
-/// axis of the box of the tensor that one iteration of the loop accesses; `None` for a tensor that the statement does
-/// not use.
+/// axis of the box of the tensor that one iteration of the loop accesses; `None` if the statement neither writes the
+/// tensor nor reads it in its value at affine indices.
 ///
 /// # Errors
 /// A diagnostic with the code `kernel::schedule` if the loops or directives of the schedule cannot be followed, with
@@ -233,7 +233,7 @@ pub(crate) fn complete_schedule(
 
 impl ScheduledStatement {
     /// Complete schedule for all instruction sets with the same loops: a statement that follows it gets this schedule
-    /// again. `place` becomes the location of the schedule and of all its names.
+    /// again. `place` becomes the location of the schedule and of all names in it but those of caches.
     pub(crate) fn schedule(&self, place: &FileSpan) -> StatementSchedule {
         let spanned = |name: &str| Spanned { value: name.to_owned(), place: place.clone() };
         let step = |step: &DomainStep| match step {

@@ -13,9 +13,9 @@ use crate::model::compute::{
 /// Execution of a statement of a kernel.
 #[derive(Debug)]
 pub(crate) enum StatementPlan {
-    /// No element is written: an axis of the target has extent 0.
+    /// No element is written: an axis of the target has the constant extent 0.
     Empty,
-    /// One value after another in the order of the logical axes, for a statement that writes through an index tensor.
+    /// Loops over the axes of the statement, in their order, for a statement that writes through an index tensor.
     Scatter,
     /// Loop nest.
     Loops {
@@ -31,7 +31,8 @@ impl StatementPlan {
     /// Plan of one statement. `buffers` are those of [`KernelBuffer::all`].
     ///
     /// # Errors
-    /// [`PlanError`] if an expression grows too large, or the schedule cannot be followed.
+    /// [`PlanError::Choice`] if the schedule cannot be followed, or the processor cannot write the target in this way.
+    /// Any other error of [`ScheduledStatement::new`].
     pub(crate) fn new(
         compute: &KernelInstance,
         statement: &Statement,
@@ -85,7 +86,7 @@ impl StatementPlan {
     }
 }
 
-/// Error for a statement that writes an image through an index tensor; `None` for other memory.
+/// Error for a statement that writes an image through an index tensor; `None` if the target is in a buffer.
 fn scatter_to_image(statement: &Statement, target: &KernelBuffer) -> Option<PlanError> {
     target.image.as_ref()?;
     Some(PlanError::Choice {
@@ -98,7 +99,7 @@ fn scatter_to_image(statement: &Statement, target: &KernelBuffer) -> Option<Plan
     })
 }
 
-/// Statement that writes the identity of its reduction operator to the elements that `statement` writes.
+/// Statement that writes the identity of the reduction operator of `statement` to the elements that `statement` writes.
 fn initial_statement(statement: &Statement) -> Statement {
     let ty = statement.accumulator;
     let (integer, float) = statement.op.identity(ty);

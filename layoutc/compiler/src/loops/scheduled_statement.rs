@@ -33,7 +33,7 @@ impl ScheduledStatement {
     ///
     /// # Errors
     /// [`PlanError::Choice`] if the schedule cannot be followed, parallel iterations would write elements that share a
-    /// byte, or an image that the statement writes has a cache. [`PlanError::Scope`] if the target has no buffer.
+    /// byte, or a statement that writes an image has a cache. [`PlanError::Scope`] if the target has no buffer.
     /// [`PlanError::Expr`] if a value overflows or an expression becomes too large.
     pub(crate) fn new(
         compute: &KernelInstance,
@@ -127,8 +127,8 @@ pub(crate) fn fused(steps: &[LoopStep]) -> impl Iterator<Item = String> {
     fused.flat_map(LoopStep::loops).map(|name| name.value.clone())
 }
 
-/// Number of the loop that the manifest vectorizes, if the statement reduces and leaves the register tile to the
-/// planner; `None` otherwise.
+/// Number of the loop that the manifest vectorizes, if `tiling` is vectors, the statement reduces, and the manifest
+/// leaves the register tile to the planner; `None` otherwise.
 fn lead(
     domain: &IterationDomain,
     compute: &KernelInstance,

@@ -99,7 +99,7 @@ impl<'a> Context<'a> {
         self.naming.member(self.owner, what)
     }
 
-    /// Identifier and range of a symbol; `None` for any other variable.
+    /// Identifier and range of a symbol on which the tensor depends; `None` for any other variable.
     pub(crate) fn symbol(&self, var: Var) -> Option<Binding> {
         let symbol = self.symbols.iter().find(|symbol| var == Var::Symbol(symbol.number))?;
         let range = Range::new(symbol.facts.min, symbol.facts.max);

@@ -27,7 +27,7 @@ pub(crate) type Scope<'a> = dyn Fn(Var) -> Option<Binding> + 'a;
 /// # Errors
 /// [`PlanError::Literal`] if an integer does not fit 64 bits, [`PlanError::Scope`] if a variable has no binding,
 /// [`PlanError::Depth`] if the expression is deeper than [`MAX_DEPTH`] levels, [`PlanError::Expr`] if a folded constant
-/// overflows or has a divisor of 0.
+/// overflows or has a divisor that is not positive.
 pub(crate) fn lower(expr: &Algebra, scope: &Scope<'_>) -> Result<Expr, PlanError> {
     Ok(walk(expr, scope, MAX_DEPTH)?.0)
 }

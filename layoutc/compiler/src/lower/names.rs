@@ -27,8 +27,8 @@ impl<'a> Namer<'a> {
         Self { avoid, taken: Vec::new(), numbers: Vec::new() }
     }
 
-    /// Name `wanted`, or the first of `wanted_2`, `wanted_3`, … if it is in use or reserved. The returned name is in
-    /// use from then on.
+    /// Name `wanted`; if it is in use or reserved, the first free one of `wanted_2`, `wanted_3`, …, from 1000 on with
+    /// the prefix `its_`. The returned name is in use from then on.
     pub(crate) fn name(&mut self, wanted: &str) -> String {
         let mut name = wanted.to_owned();
         let mut suffix = 2_u64;

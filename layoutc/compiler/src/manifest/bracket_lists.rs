@@ -15,8 +15,8 @@ pub(super) struct BracketList {
     pub(super) text: String,
     /// Help text that shows the replacement.
     pub(super) help: String,
-    /// True for a list directly after the node name `shape`, or in the block of a `shape` node; false for any other
-    /// list, such as the property in `tensor a shape=[4]`.
+    /// True for a list after the node name `shape` or after `shape=` in its place, and for a list at the start of a
+    /// node in the block of a `shape` node; false for any other list, such as the property in `tensor a shape=[4]`.
     pub(super) is_shape: bool,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct BracketList {
 /// is the name of the enclosing node, empty at the top level. `None` in each of these cases:
 /// - the node is a `map` or `compute`, whose text is an expression
 /// - the list is not closed in `head`, or a word touches it
-/// - the list is empty, has comments, or has an element that is neither a word nor an axis of a shape
+/// - the list is empty, has comments, or has an element that is no word, in a shape no axis
 /// - the list begins a node whose parent is not `shape`
 pub(super) fn parse_list(
     text: &str,

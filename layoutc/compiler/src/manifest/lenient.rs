@@ -93,7 +93,7 @@ pub struct CursorContext {
     pub key: Option<Range<usize>>,
     /// Byte range of the unfinished word at the cursor; empty, at the end of the text, if there is none.
     pub word: Range<usize>,
-    /// True if the cursor is inside an open string.
+    /// True if the cursor is inside an open string in one pair of quotes.
     pub is_in_string: bool,
 }
 

@@ -31,9 +31,8 @@ pub use read::bytes;
 use syntax::{Identifier, ManifestSyntax};
 
 /// Parses the manifest `text`; `file` is its path, for diagnostics. Returns its items and its diagnostics, ordered by
-/// position in the text; of KDL syntax errors only the first 20 are kept. Items with errors are left out, and named
-/// ones are listed in [`ManifestSyntax::broken`]. Terminates on any input without panic or stack overflow, in
-/// near-linear time.
+/// position in the text; of KDL syntax errors at most 20 are kept. Items with errors are left out, and named ones are
+/// listed in [`ManifestSyntax::broken`]. Terminates on any input without panic or stack overflow, in near-linear time.
 pub fn parse(file: &Arc<str>, text: &str) -> (ManifestSyntax, Vec<Diagnostic>) {
     let mut faults = DiagnosticSink::new(file);
     let tree = tree_builder::tree(text, &mut faults);

@@ -14,8 +14,8 @@ use crate::base::nearest::nearest;
 
 use super::read::{ITEMS, NodeScope};
 
-/// Checks `head`, the tokens of a node without its block. Returns true if they are valid; otherwise reports the first
-/// error and returns false. `parent` is the name of the enclosing node, empty at the top level. A token of kind
+/// Checks `head`, the tokens of a node without its block. Returns true if they are valid; otherwise reports one error
+/// and returns false. `parent` is the name of the enclosing node, empty at the top level. A token of kind
 /// [`KdlTokenKind::Bad`] makes the result false without a report, because the lexer has reported it.
 pub(super) fn check(
     text: &str,

@@ -44,8 +44,9 @@ pub use tensor::{
     AxisItem, Extent, LayoutItem, NibbleOrder, PackFromItem, ShapeItem, TensorItem, WHERE,
 };
 
-/// String of the manifest, mostly an expression, with its location. Byte `k` of `value` is byte `span.start + k` of the
-/// file, except for an element type that is part of an XLA text, which has the span of that text.
+/// String of the manifest, such as an expression or a layout, with its location. Byte `k` of `value` is byte
+/// `span.start + k` of the file, except for an element type that is part of an XLA text, which has the span of that
+/// text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpannedText {
     /// Text of the string, without quotes.
@@ -56,7 +57,8 @@ pub struct SpannedText {
     pub quoted: bool,
 }
 
-/// Name of an item, an axis or a parameter: `[A-Za-z_][A-Za-z0-9_]*`, at most 128 characters.
+/// Name of an item, an axis or a parameter: `[A-Za-z_][A-Za-z0-9_]*`, at most 128 characters. An `apply` step may also
+/// name `row-major`, `column-major` or `col-major`, which the check rejects.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identifier {
     /// Text of the name.

@@ -62,7 +62,8 @@ pub struct KernelInstance {
 pub(crate) enum SharedLoop {
     /// Loop over this axis of the statement.
     Axis(usize),
-    /// No loop: the statement reads the intermediate at an index that is no axis.
+    /// No loop: along the axis of the loop, the statement reads the intermediate at an index that is none of the axes
+    /// that it writes.
     NoAxis,
 }
 

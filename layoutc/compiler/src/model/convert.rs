@@ -5,8 +5,8 @@ use crate::base::cast::Cast;
 use crate::base::diagnostic::FileSpan;
 use crate::manifest::syntax::{FillStrategy, InnerKernel, StorePolicy};
 
-/// Checked relayout: copies a logical tensor from one layout to another. Axes are matched by name: `axes[k]` is the
-/// position in `to` of axis `k` of `from`.
+/// Checked relayout: copies a logical tensor from one layout to another. Axes are matched by name, in a conversion of a
+/// graph by position or by the permutation of a transposition: `axes[k]` is the position in `to` of axis `k` of `from`.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Convert {
@@ -21,7 +21,7 @@ pub struct Convert {
     pub cast: Option<Cast>,
     /// Schedule decisions of the manifest that override the planner's.
     pub choices: ConvertSchedule,
-    /// Span of the conversion in the manifest.
+    /// Span of the conversion in the manifest; that of the graph's name for a conversion of a graph.
     pub place: FileSpan,
 }
 

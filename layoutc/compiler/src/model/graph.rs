@@ -64,7 +64,8 @@ pub struct GraphTensor {
 pub struct LayoutCandidate {
     /// Text of the layout, such as `NHWC`.
     pub text: String,
-    /// Span of the first occurrence of the text in the manifest.
+    /// Span that the layout comes from, for diagnostics: for example a declaration, a layout of an alternative
+    /// (possibly in the manifest of a backend), or for a default layout the name of the tensor.
     pub place: FileSpan,
     /// Tensor with this layout, which is proven injective.
     pub tensor: Tensor,
@@ -72,7 +73,7 @@ pub struct LayoutCandidate {
     pub bytes: u64,
     /// True if the manifest forbids this layout for the tensor.
     pub is_forbidden: bool,
-    /// Glow layout string that the text denotes; `None` if it is in another notation.
+    /// Glow layout string that the text denotes; `None` for `row-major`, and if the text is in another notation.
     pub string: Option<glow::GlowLayout>,
     /// Compatibility of this layout with each candidate of the tensor as the required layout: `fits[k]` is that with
     /// candidate `k`.
@@ -82,8 +83,8 @@ pub struct LayoutCandidate {
 /// Compatibility of a tensor's layout with a required layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compatibility {
-    /// The layout satisfies the requirement: every element has the same offset in both layouts, or the layout matches
-    /// the required Glow string, in which `*` stands for any axis.
+    /// The layout satisfies the requirement: a buffer in this layout can be read as one in the required layout, without
+    /// a change of its bytes.
     Satisfied,
     /// Compatibility is undecidable: it depends on an opaque attribute of a Glow layout, such as `[vendor:packed]`.
     Unknown,
@@ -106,11 +107,12 @@ pub struct GraphNode {
     pub outputs: Vec<usize>,
     /// Possible layout assignments of the operator, at least one; the solver picks one.
     pub choices: Vec<OperatorChoice>,
-    /// True if the operator is declared with `elementwise=#true`.
+    /// True if the choices come from the rule `elementwise` of the operator; false if the node lists its own
+    /// alternatives.
     pub is_elementwise: bool,
-    /// True if all operands and results must have one layout, which may be any: for an operator with the rule
-    /// `elementwise` or `by-letter`. A tensor of lower rank then has the projection of this layout to its axes: `NC16c`
-    /// of `NCHW16c` for the axes N and C.
+    /// True if the choices come from the rule `elementwise` or `by-letter` of the operator: operands and results share
+    /// one layout, which may be any. Some operands are exempt, for example constants. With `by-letter`, a tensor of
+    /// lower rank has the projection of the layout to its axes: `NC16c` of `NCHW16c` for the axes N and C.
     pub shares_layout: bool,
     /// Permutation of a transposition that layoutc performs, as an alias or a conversion: `transposed[k]` is the
     /// position in the result of axis `k` of the operand. `None` for an operator that the caller implements.
@@ -132,7 +134,8 @@ pub struct OperatorChoice {
     pub lowering: OperatorLowering,
     /// Cost of the operator with these layouts, in bytes.
     pub cost: u64,
-    /// Span of the alternative or rule in the manifest.
+    /// Span of the alternative or rule, possibly in the manifest of a backend. For a transposition by layoutc, that of
+    /// the operator's name in the node.
     pub place: FileSpan,
 }
 

@@ -45,12 +45,12 @@ pub struct Spanned<T> {
 pub struct Manifest {
     /// Path of the manifest, as the caller gave it.
     pub path: String,
-    /// Tensors, in the order of the manifest.
+    /// Tensors, in the order of the manifest; after the graphs are solved, followed by the tensors of their schedules.
     pub tensors: Vec<Tensor>,
     /// Views, each after its base.
     pub views: Vec<View>,
-    /// Conversions without data exchange between devices, in the order of the manifest. Of a sharded tensor, each
-    /// device converts its own shard.
+    /// Conversions without data exchange between devices, in the order of the manifest; after the graphs are solved,
+    /// followed by the conversions of their schedules. Of a sharded tensor, each device converts its own shard.
     pub converts: Vec<Convert>,
     /// Conversions that exchange data between devices, in the order of the manifest.
     pub reshards: Vec<Reshard>,

@@ -30,7 +30,8 @@ pub struct GraphSchedule {
 /// Buffer that stores a tensor in one layout.
 #[derive(Debug, Clone)]
 pub struct GraphBuffer {
-    /// Name, unique in the graph: that of the tensor, with the layout as suffix if the tensor is converted.
+    /// Name, unique in the graph: that of the tensor, or for a further layout to which the tensor is converted, with
+    /// this layout as a suffix: `y_nchw16c`.
     pub name: String,
     /// Element type of the tensor in the buffer.
     pub dtype: Dtype,

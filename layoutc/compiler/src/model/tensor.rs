@@ -80,14 +80,16 @@ pub struct PackFrom {
     pub unpack: Cast,
 }
 
-/// Spans of the parts of a tensor in the manifest.
+/// Spans of the parts of a tensor in the manifest. A graph tensor, an intermediate or a view may have one span for
+/// several parts.
 #[derive(Debug, Clone)]
 pub struct TensorSpans {
     /// Span of the layout; that of the tensor's name if it declares none.
     pub layout: FileSpan,
     /// Span of the fill value; that of the layout if there is none.
     pub fill: FileSpan,
-    /// Span of the last axis separator; that of the layout if there is none.
+    /// Span of the last step `axis-separators`, or of the last `|` in a map if that comes later; that of the layout if
+    /// there is neither.
     pub separators: FileSpan,
     /// Span of the element type; in the tensor that `like` names if the type is inherited from it.
     pub dtype: FileSpan,

@@ -52,7 +52,7 @@ pub struct View {
     /// Relation between the indices of the view and those of its base.
     pub seeing: ViewKind,
     /// Offset of the view's first element, and stride along each of its axes, in elements; `None` if the offset is not
-    /// affine in the view's indices.
+    /// known to be affine in the view's indices.
     pub affine: Option<AffineOffset>,
 }
 

@@ -16,9 +16,10 @@ const HALF: (Dtype, i64) = (Dtype { scalar: Scalar::F16, lanes: 1 }, 2);
 const SINGLE: (Dtype, i64) = (Dtype { scalar: Scalar::F32, lanes: 1 }, 4);
 
 /// Splits loops of a function into loops over runs of `half_vector_elements` iterations ([`CPU`](crate::machine::CPU))
-/// and a remainder loop. A loop is split if it is serial with step 1, if its body is one store, and if it reads
-/// contiguous f16 elements that are converted to f32, or stores f32 values as contiguous f16 elements. `ranges` holds
-/// the value ranges of the function's parameters; `name` returns an unused name similar to its argument.
+/// and a remainder loop. A loop is split if it is serial with step 1 and may have that many iterations, if its body is
+/// one store, and if it reads contiguous f16 elements that are converted to f32, or stores f32 values as contiguous f16
+/// elements. `ranges` holds the value ranges of the function's parameters; `name` returns an unused name similar to its
+/// argument.
 pub fn half_vectors(
     function: &mut Function,
     ranges: &Ranges,

@@ -9,8 +9,8 @@ use crate::base::dtype::Dtype;
 use crate::ir::{Expr, Function, LoopKind, Part, PartMut, Stmt, Value, ValueOp};
 
 /// Moves invariant values that contain a division, a remainder or a call out of the loops of a function, each to a
-/// variable before the outermost possible loop. A value is moved out of a loop if it is invariant in the loop, if the
-/// loop is not parallel and is known to have an iteration, and if every iteration computes the value, outside of
+/// variable before the outermost possible loop. A value is moved out of a loop only if it is invariant in the loop, if
+/// the loop is not parallel and is known to have an iteration, and if every iteration computes the value, outside of
 /// branches. `ranges` holds the value ranges of the function's parameters; `name` returns an unused identifier similar
 /// to its argument.
 pub fn hoist(function: &mut Function, ranges: &Ranges, name: &mut dyn FnMut(&str) -> String) {

@@ -33,7 +33,8 @@ pub fn has_vector_versions(function: &Function) -> bool {
 /// - a parallel loop lies between the declaration of a variable, or of an index constant from an element value, and its
 ///   last use: the threads cannot share a scalar
 /// - an element constant lies between such a declaration and the last use
-/// - a statement list with parallel loops declares an alias, or index variables without a value
+/// - the body of the function, or a nested statement list with parallel loops, declares an alias, or index variables
+///   without a value
 ///
 /// Generated names are different from the identifiers for which `avoid` is true.
 pub fn openmp(versions: &mut [&mut Function], avoid: &dyn Fn(&str) -> bool) {
@@ -66,7 +67,7 @@ fn region(function: &Function, avoid: &dyn Fn(&str) -> bool) -> Option<Vec<Stmt>
     Some(body)
 }
 
-/// Identifiers declared in the function, with repetitions.
+/// Identifiers of the parameters, constants, variables, loop variables and arrays of the function, with repetitions.
 fn declared(function: &Function) -> Vec<String> {
     let mut declared: Vec<String> =
         function.params.iter().map(|param| param.name.clone()).collect();
@@ -90,7 +91,8 @@ fn declared(function: &Function) -> Vec<String> {
 /// State of the conversion of a function.
 struct Region<'a> {
     avoid: &'a dyn Fn(&str) -> bool,
-    /// Identifiers declared in the function, with repetitions.
+    /// Identifiers of the parameters, constants, variables, loop variables and arrays of the function, with
+    /// repetitions, and the generated names.
     taken: Vec<String>,
     /// Declarations of the shared arrays at the start of the function.
     arrays: Vec<Stmt>,

@@ -404,7 +404,7 @@ fn float(number: &Value) -> Option<f64> {
     }
 }
 
-/// Truth of a condition that is a constant; `None` for other values.
+/// Truth of a value that is the constant condition `true` or `false` on indices; `None` for any other value.
 fn known(number: &Value) -> Option<bool> {
     match number {
         Value::Holds { condition: Expr::Bool { value } } => Some(*value),

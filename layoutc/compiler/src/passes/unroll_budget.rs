@@ -14,8 +14,9 @@ pub fn unroll_budget(function: &mut Function) {
     weigh(&mut function.body);
 }
 
-/// Makes each unrolled loop of a body serial if an index into one of the private arrays `spilled` depends on its
-/// variable. `spilled` are the arrays that exceed the registers; those that the body declares are added to it.
+/// Makes each unrolled loop of a body, with an unroll factor above 1, serial if an index into one of the private arrays
+/// `spilled` depends on its variable. `spilled` are the arrays that exceed the registers; those that the body declares
+/// are added to it.
 fn keep_spilled_loops(body: &mut [Stmt], spilled: &mut BTreeSet<String>) {
     for stmt in body {
         if let Stmt::Allocate { name, dtype, elements, storage: Storage::Private } = stmt
@@ -64,8 +65,8 @@ fn indexes(body: &[Stmt], names: &mut BTreeSet<String>, arrays: &BTreeSet<String
 
 /// Weight of a body, in statements. An unrolled loop weighs its body times the unroll factor, a GPU loop its body, a
 /// serial or parallel loop its body plus `loop_weight` ([`CPU`]), and a branch both of its bodies; any other statement
-/// counts as one. An unrolled loop whose bounds are not constants, or that weighs more than `unrolled_statements`, is
-/// made serial.
+/// counts as one. An unrolled loop is made serial if its bounds are not constants, or if its unroll factor is above 1
+/// and it weighs more than `unrolled_statements`.
 fn weigh(body: &mut [Stmt]) -> i64 {
     let mut all = 0_i64;
     for stmt in body {

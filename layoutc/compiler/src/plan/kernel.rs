@@ -59,9 +59,9 @@ pub fn cpu_kernel(
     Ok(function)
 }
 
-/// GPU kernels of one instance in launch order: one for each statement, preceded by a fill kernel if the statement is
-/// the first to write a target with padding to fill, and does not preserve its elements. All kernels take the same
-/// parameters, which include the intermediate tensors.
+/// GPU kernels of one instance in launch order: one for each statement. A fill kernel precedes the first statement that
+/// writes a buffer with padding to fill, unless the statement preserves elements of the buffer. All kernels take the
+/// same parameters, which include the intermediate tensors.
 ///
 /// # Errors
 /// [`PlanError::Choice`] if a statement cannot be compiled for GPUs, as one with caches that exceed shared memory. Any

@@ -19,17 +19,20 @@ use crate::model::compute::{KernelInstance, Statement};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopFacts {
     /// Name of a storage or logical axis of the written tensor or of a reduced axis. A split adds `_outer` or `_inner`;
-    /// a fused loop has the name that the fusion gives it.
+    /// a fused loop has the name that the fusion gives it. Underscores follow a name that another loop has.
     pub name: String,
     /// Trip count, over the symbols of the kernel instance.
     pub extent: Expr,
-    /// True if the iterations contribute to one element of the result.
+    /// True for a loop over a reduced axis, or over a part of it, also with partial sums. False for a loop over chunks
+    /// of the reduction (split-K).
     pub is_reduced: bool,
     /// True if the loop belongs to the register tile.
     pub is_at_once: bool,
-    /// True if the iterations run in parallel on CPU threads.
+    /// True if the schedule requests that the iterations run in parallel on CPU threads; of nested loops, only the
+    /// outermost one does.
     pub is_parallel: bool,
-    /// Cache tiles that are copied once per iteration, each with the name of its buffer (`A_block`) and its extents.
+    /// Cache tiles that are copied once per iteration, as pairs (name of the staging buffer, such as `A_block`, and
+    /// extents of the tile along the axes of its tensor).
     pub blocks: Vec<(String, Vec<i128>)>,
 }
 

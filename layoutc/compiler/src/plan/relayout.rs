@@ -112,7 +112,7 @@ pub fn convert(
 
 /// Directives of a `convert` that state its plan: with them the conversion has the same code. `None` if it copies
 /// single elements because its layouts have no common digits, if the manifest lacks the source or the destination, or
-/// if no directives give the same code.
+/// if no directives are found that give the same code.
 ///
 /// # Errors
 /// Same as [`convert`].
@@ -139,9 +139,10 @@ pub fn convert_schedule(
     Ok(candidates.into_iter().find(is_same))
 }
 
-/// Plans a kernel that only copies one operand to another as a relayout: `NAME(symbols, from, to)`. `None` for every
-/// other kernel: one that computes anything but a conversion of the element type in one step, has a loop schedule or a
-/// complete schedule, or whose operands have no digits in common, are ring buffers or have a domain.
+/// Plans a kernel that only copies one operand to another as a relayout: `NAME(symbols, from, to)`. The copy may
+/// permute axes and convert the element type in one step. `None` for every other kernel, which includes copies with a
+/// loop schedule or complete schedule, a ring buffer or a domain. Also `None` if the operands have no digits in common,
+/// or if the symbols of the kernel are not those of the operands, in this order.
 ///
 /// # Errors
 /// Same as [`convert`].
@@ -198,8 +199,10 @@ fn gpu_kernels(
     gpu_relayout::kernels(statement, builder, &fill)
 }
 
-/// Result of `plan` for an instance that only copies one operand to another, with its statement and the builder of its
-/// function. `None` for every other instance, and if the operands have no digits in common.
+/// Result of `plan` for an instance that [`OperandCopy::of`] recognizes as a copy of one operand to another, with its
+/// statement and the builder of its function. `None` for every other instance, which includes copies with a loop
+/// schedule, a ring buffer or a domain. Also `None` if the symbols of the instance are not those of the operands, in
+/// this order, or if the operands have no digits in common.
 fn with_copy<T, P>(
     manifest: &Manifest,
     compute: &KernelInstance,

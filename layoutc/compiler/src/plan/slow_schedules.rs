@@ -15,7 +15,8 @@ use crate::model::compute::{KernelInstance, LoopSchedule, Statement};
 /// Estimated time per iteration of a reduction, in thousandths of a cycle, with AVX-512 and with AVX2.
 type Cost = [i128; 2];
 
-/// Warnings about schedules that cost more than one and a half times the planner's own.
+/// Warnings about instances with a schedule for a long reduction that costs more than one and a half times the
+/// planner's own; at most one for each instance.
 pub(crate) fn slow_schedules(manifest: &Manifest) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     for compute in &manifest.computes {
@@ -45,7 +46,7 @@ pub(crate) fn slow_schedules(manifest: &Manifest) -> Vec<Diagnostic> {
     warnings
 }
 
-/// True if C is emitted for an instance, and no statement has cached tiles, which a GPU's thread blocks share.
+/// True if C is emitted for the tensors of all operands, and no statement has a cache that the manifest chooses.
 pub(crate) fn is_for_cores(manifest: &Manifest, compute: &KernelInstance) -> bool {
     let mut tensors = compute.operands.iter().filter_map(|one| manifest.tensor(one.tensor));
     compute.statements.iter().all(|statement| statement.caches.is_empty())
@@ -55,7 +56,7 @@ pub(crate) fn is_for_cores(manifest: &Manifest, compute: &KernelInstance) -> boo
 }
 
 /// True for a reduction whose cost is estimated: its iteration domain has at least `costed_values` points, and at least
-/// `costed_reuse` for each element of all operands. False if an extent is not constant.
+/// `costed_reuse` for each element of all operands. False for a scatter, and if an extent is not constant.
 fn is_long(manifest: &Manifest, compute: &KernelInstance, statement: &Statement) -> bool {
     let elements = compute
         .operands
@@ -135,8 +136,8 @@ fn directives(schedule: &LoopSchedule) -> Vec<Directive<'_>> {
 }
 
 /// Warning that the schedule of an instance is slow, because its cost for `statement` (`own`) exceeds that of the
-/// planner's schedule (`best`). `cause` is the directive whose removal alone would avoid the warning; `None` if there
-/// is no single one.
+/// planner's schedule (`best`). `cause` is a kind of directive whose removal alone would avoid the warning; `None` if
+/// there is none.
 fn warning(
     compute: &KernelInstance,
     statement: &Statement,

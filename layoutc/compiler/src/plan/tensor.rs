@@ -20,7 +20,7 @@ pub struct TensorPlan {
     pub symbols: Vec<Symbol>,
     /// `symbols_ok(symbols)`: true if the symbols have values for which the layout is proven; `None` without symbols.
     pub symbols_ok: Option<Function>,
-    /// Counts, extents and strides, in the order in which they are printed.
+    /// Constants such as counts, extents, strides and the alignment, in the order in which they are printed.
     pub quantities: Vec<Quantity>,
     /// `offset(symbols, axes)`: offset of an element in the flat buffer, in elements.
     pub offset: Function,

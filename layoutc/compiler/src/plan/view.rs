@@ -16,7 +16,7 @@ use crate::plan::relayout::{self, RelayoutFunction};
 pub(crate) struct ViewPlan {
     /// `symbols_ok(symbols)`: true if the symbols have values for which the layout is proven; `None` without symbols.
     pub symbols_ok: Option<Function>,
-    /// Counts, extents and strides, in the order in which they are printed.
+    /// Constants such as counts, extents and strides, in the order in which they are printed.
     pub quantities: Vec<Quantity>,
     /// `offset(symbols, axes)`: offset of an element in the buffer, in elements of the view.
     pub offset: Function,
@@ -75,7 +75,7 @@ pub(crate) fn relayouts(
     Ok(window_relayouts(view, &Context::new(&tensor, naming))?.into_iter().flatten().collect())
 }
 
-/// Functions `pack` and `unpack` as in [`ViewPlan`], in this order, with their loop nests.
+/// Functions `pack` and `unpack` as in [`ViewPlan`], in this order, with the decisions behind them.
 fn window_relayouts(
     view: &View,
     context: &Context<'_>,
@@ -104,7 +104,8 @@ fn window_relayouts(
     Ok([pack, Some(documented(relayout::unpack(context)?, out))])
 }
 
-/// Constants of a window: rank, extents, origin and strides along the axes, number of elements, bytes of the buffer.
+/// Constants of a window: rank, extents, number of elements and bytes of the buffer; also origin and strides along the
+/// axes if its offset is affine.
 fn window_quantities(view: &View, context: &Context<'_>) -> Result<Vec<Quantity>, PlanError> {
     let layout = context.layout;
     let symbol = |var| context.symbol(var);

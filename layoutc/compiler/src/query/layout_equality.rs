@@ -24,8 +24,8 @@ pub enum TensorComparison {
         /// Logical index of an element that differs, in the order of the first tensor's axes. It is the first one in
         /// row-major order if the layouts have no symbols, any one otherwise.
         logical: Vec<i128>,
-        /// Pairs (name, value): values of the symbols with which the element differs; empty if the layouts have no
-        /// symbols.
+        /// Pairs (name, value): values of the symbols with which the element differs; empty if the compared maps have
+        /// no symbols.
         symbols: Vec<(String, i128)>,
         /// Location of the element in the first and in the second tensor.
         places: [ElementLocation; 2],

@@ -61,7 +61,7 @@ pub enum NamedLocateError {
     /// The tensor's domain, declared by `where`, excludes the index.
     #[error("the index is not an element: the tensor's `where` excludes it")]
     NoElement,
-    /// Arithmetic on the index failed, for example by an overflow; the member is the message.
+    /// A computation failed, for example by an overflow; the member is the message.
     #[error("{0}")]
     Value(String),
 }
@@ -72,7 +72,8 @@ pub enum NamedLocateError {
 /// # Errors
 /// [`NamedLocateError::Symbol`] if a symbol has no value, [`NamedLocateError::Facts`] if its value violates the
 /// constraints of the manifest. [`NamedLocateError::Rank`], [`NamedLocateError::Outside`] or
-/// [`NamedLocateError::NoElement`] if the index is not that of an element. [`NamedLocateError::Value`] for an overflow.
+/// [`NamedLocateError::NoElement`] if the index is not that of an element. [`NamedLocateError::Value`] if a computation
+/// fails, for example by an overflow.
 pub fn element_location(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
@@ -89,7 +90,7 @@ pub fn element_location(
 /// # Errors
 /// [`NamedLocateError::Symbol`] if a symbol has no value, [`NamedLocateError::Facts`] if its value violates the
 /// constraints of the manifest. [`NamedLocateError::Rank`] or [`NamedLocateError::Outside`] if the physical index is
-/// out of bounds. [`NamedLocateError::Value`] for an overflow.
+/// out of bounds. [`NamedLocateError::Value`] if a computation fails, for example by an overflow.
 pub fn owner(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,

@@ -67,7 +67,8 @@ pub struct IndexTrace {
 /// # Errors
 /// [`NamedLocateError::Symbol`] if a symbol has no value, [`NamedLocateError::Facts`] if its value violates the
 /// constraints of the manifest. [`NamedLocateError::Rank`], [`NamedLocateError::Outside`] or
-/// [`NamedLocateError::NoElement`] if the index is not that of an element. [`NamedLocateError::Value`] for an overflow.
+/// [`NamedLocateError::NoElement`] if the index is not that of an element. [`NamedLocateError::Value`] if a computation
+/// fails, for example by an overflow.
 pub fn trace(
     tensor: &Tensor,
     steps: &[StepRecord],
@@ -135,8 +136,8 @@ impl<'a> TraceWalker<'a> {
     }
 
     /// Index along each physical axis, outermost first. It combines the indices of the storage axes between two axis
-    /// separators. The index along the last physical axis includes the offset of the tensor's first element, and the
-    /// swizzle.
+    /// separators. The index along the last physical axis includes the unused slots before the first element
+    /// ([`Layout::lead`]), and the swizzle.
     fn physical(&self) -> Result<Vec<TraceTerm>, ExprError> {
         let layout = self.layout;
         let number = |expr: &Expr| expr.evaluate(&|var| self.value(var));

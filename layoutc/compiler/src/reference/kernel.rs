@@ -1,5 +1,7 @@
-//! Reference implementation of a kernel: serial loops over logical axes for one statement of the manifest after the
-//! other, independent of layouts, schedules and fusion. Test programs compare the generated function with it.
+//! Reference implementation of a kernel: serial loops over logical axes for one statement after the other, without loop
+//! schedules. Offsets of operands are calls of their offset functions. Statements that were fused with a reduction are
+//! separate, unless an intermediate between them does not fit the stack. Test programs compare the generated function
+//! with it.
 
 use layoutc_algebra::expr::{Expr as Algebra, Predicate, Var};
 use layoutc_algebra::symbol::Axis;
@@ -37,7 +39,7 @@ pub(crate) struct ReferenceKernel {
 }
 
 /// Plans the reference implementation of one instance as function `name`. With `samples`, it computes only a sample of
-/// the elements of each operand that one statement writes and none reads, unless the instance has a scatter.
+/// the elements of each operand that exactly one statement writes and none reads, unless the instance has a scatter.
 ///
 /// # Errors
 /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
@@ -239,7 +241,8 @@ impl ReferenceElement<'_> {
         Ok((self.bound(target)?, self.offset(target, index)?))
     }
 
-    /// Value of the target's element at the logical index `index` before the statement, in the accumulator's type.
+    /// Value of the target's element at the logical index `index` before it is written, as the initial value of an
+    /// accumulator, see [`reduction::as_first`].
     fn held(&self, index: &[Expr]) -> Result<Value, PlanError> {
         let (target, offset) = self.target(index)?;
         let ty = target.tensor().dtype.scalar.compute_type();
@@ -314,7 +317,8 @@ impl ReferenceElement<'_> {
         Ok(convert(value, from.element(), to.element()))
     }
 
-    /// Index of a data-dependent access to `buffer`; declarations of its components are added to `named`.
+    /// Logical index of a data-dependent access to `buffer`, lowered from `indices`, and its bounds check. Declarations
+    /// of its components are added to `named`.
     fn place(
         &self,
         named: &Named<'_>,

@@ -1,4 +1,4 @@
-//! Reference implementation of the offset of a view, by the layout of the viewed tensor.
+//! Reference implementation of the offset of a view, by the layout of its base: the viewed tensor or view.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, Var};
 use layoutc_algebra::layout::Layout;
@@ -13,9 +13,10 @@ use crate::lower::names::Namer;
 use crate::model::{Manifest, TensorRef, View, ViewKind};
 use crate::reference::tensor;
 
-/// Reference implementation of a view: the pair of its offset, by the layout of the viewed tensor, unsimplified, and,
-/// for a view that joins several elements into one, the offset of each joined element, with its number `lane` as the
-/// last parameter. The latter is `None` for any other view. Tests compare the view with both.
+/// Reference implementation of a view: the pair of its offset, unsimplified, and, for a view that joins several
+/// elements into one, the offset of each joined element, with its number `lane` as the last parameter. The latter is
+/// `None` for any other view. The offset is by the layout of the viewed tensor; for a reinterpretation, by the view's
+/// own layout. Tests compare the view with both.
 pub(crate) fn plain(
     manifest: &Manifest,
     view: &View,
@@ -66,8 +67,8 @@ pub(crate) fn plain(
     Ok((whole, Some(function("plain_lane", doc, params, &seen)?)))
 }
 
-/// Offset of a view's element at the logical index `at`, by the layout of the viewed tensor or view, in elements of the
-/// view.
+/// Offset of a view's element at the logical index `at`, in elements of the view: by the layout of the viewed tensor or
+/// view, or for a reinterpretation by the view's own layout.
 fn there(manifest: &Manifest, view: &View, at: &[Algebra]) -> Result<Algebra, PlanError> {
     let replaced = |axis: usize, with: &dyn Fn(&Algebra) -> Result<Algebra, PlanError>| {
         let mut at = at.to_vec();
@@ -109,8 +110,8 @@ fn seen_offset(manifest: &Manifest, view: &View, at: &[Algebra]) -> Result<Algeb
     }
 }
 
-/// Offset of a layout at the logical index `at`, in elements: the sum over storage axes; the part inside the last
-/// physical axis is swizzled.
+/// Offset of a layout at the logical index `at`, in elements: the lead and the sum over storage axes; the part inside
+/// the last physical axis is swizzled.
 fn of_layout(layout: &Layout, at: &[Algebra]) -> Result<Algebra, PlanError> {
     let last = layout.separators().last().map_or(0, |last| last + 1);
     let (mut outer, mut inner) = (Algebra::constant(0), layout.lead().clone());

@@ -1,7 +1,7 @@
 //! Primitives that move many elements: copies of runs, strided copies, fills, and block descriptors for transposes.
 //!
-//! Offsets and strides are in bytes unless stated otherwise. A primitive returns `None` at the first access outside a
-//! buffer; earlier writes remain.
+//! Offsets and strides are in bytes unless stated otherwise. A primitive returns `None` if an access is outside a
+//! buffer; it may have written some elements by then.
 
 /// Copy of `count` equally spaced runs of `bytes` bytes each.
 #[derive(Debug, Clone, Copy)]

@@ -54,7 +54,7 @@ pub enum RunError {
         /// Required size, in bytes.
         needed: usize,
     },
-    /// A buffer size exceeds the address space, or a temporary buffer cannot be allocated.
+    /// A size or extent is negative or too large for the address space, or a temporary buffer cannot be allocated.
     #[error("a buffer is larger than memory")]
     TooLarge,
     /// An access is outside its buffer.
@@ -104,9 +104,9 @@ enum Side {
 /// Padding is set to the fill value, or left unchanged if the tensor has none.
 ///
 /// # Errors
-/// [`RunError::Plan`] if planning fails, [`RunError::Symbols`] if a symbol has no value or a size cannot be computed
-/// for the values, [`RunError::TooLarge`] if a size exceeds the address space, [`RunError::Unsupported`] if the
-/// interpreter does not support the plan.
+/// [`RunError::Plan`] if planning fails, [`RunError::Symbols`] if a symbol has no value of 64 bits or a size cannot be
+/// computed for the values, [`RunError::TooLarge`] if a size exceeds the address space, [`RunError::Unsupported`] if
+/// the interpreter does not support the plan.
 pub fn pack(tensor: &Tensor, symbols: &BTreeMap<String, i128>) -> Result<Move, RunError> {
     let (dense, laid_out) = sizes(tensor, symbols)?;
     let pass = dense_pass(tensor, symbols, Side::Source)?;

@@ -21,8 +21,8 @@ pub fn logical_shape(
     extents(tensor, symbols, tensor.layout.logical().iter().map(|axis| &axis.extent))
 }
 
-/// Extents of the physical axes for the values `symbols`, outermost first, in elements. If the buffer has more slots
-/// than their product, as with padded rows, the only extent is the number of slots.
+/// Extents of the physical axes for the values `symbols`, outermost first, in elements. If the number of slots of the
+/// buffer is not their product, as with padded rows, it is the only extent.
 ///
 /// # Errors
 /// Errors of [`logical_shape`].

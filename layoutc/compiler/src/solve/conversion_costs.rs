@@ -72,9 +72,8 @@ pub fn bytes_moved(tensor: &GraphTensor, from: usize, to: usize) -> u64 {
 
 impl ConversionCosts {
     /// Costs of a tensor's conversions. A conversion to a compatible layout costs 0. Any other conversion costs
-    /// `price`, scaled by `scale`; if `price` returns `None`, there is no such conversion. No conversion ends in a
-    /// forbidden candidate. A pinned tensor has only conversions to compatible layouts, and so has a candidate with an
-    /// opaque Glow attribute as the destination.
+    /// `price`, scaled by `scale`; it does not exist if `price` returns `None`, if the tensor is pinned, or if the
+    /// destination has an opaque Glow attribute. No conversion ends in a forbidden candidate.
     pub(super) fn new(tensor: &GraphTensor, price: &ConversionPrice<'_>, scale: CostScale) -> Self {
         let count = tensor.candidates.len();
         let one = |from: usize, to: usize| {

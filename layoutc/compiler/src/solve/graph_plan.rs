@@ -14,7 +14,8 @@ pub struct GraphPlan {
     pub conversions: Vec<LayoutConversion>,
     /// Cost of the plan in bytes: sum of the costs of the chosen operators and of the conversions.
     pub cost: u64,
-    /// Proven lower bound on the cost of every plan of the graph, in bytes.
+    /// Proven lower bound, in bytes, on the cost of every plan of the graph with the choices that the caller fixed, if
+    /// any.
     pub lower_bound: u64,
 }
 

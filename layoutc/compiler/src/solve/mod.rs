@@ -61,6 +61,7 @@ pub(crate) fn impossible(graph: &Graph) -> Option<Box<Diagnostic>> {
 }
 
 /// Answer to the question if the tensors of a graph can have one layout each, so that no conversion is needed.
+/// Conversions of constants, and conversions that move no bytes, do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Consistency {
     /// An assignment without conversions exists, or the costs of the graph overflow.
@@ -71,7 +72,7 @@ pub(crate) enum Consistency {
     Unknown,
 }
 
-/// Decides if a graph has an assignment of layouts that needs no conversion.
+/// Decides if a graph has an assignment of layouts that needs no conversion, as defined at [`Consistency`].
 pub(crate) fn consistency(graph: &Graph) -> Consistency {
     let Ok(built) = network_build::build(graph, &|_, _, _| None) else {
         return Consistency::Consistent;

@@ -46,7 +46,7 @@ struct ScheduleBuilder<'a> {
     operators: Vec<ScheduleOperator>,
     of: BTreeMap<TensorCandidate, BufferBinding>,
     /// Tensors with the layouts in which generated code accesses their elements: sources and destinations of
-    /// conversions, inputs, constants, and outputs.
+    /// conversions that move bytes, inputs, constants, and outputs.
     packed: BTreeSet<TensorCandidate>,
     names: BTreeSet<String>,
     load: Vec<ScheduleCall>,
@@ -273,8 +273,8 @@ impl<'a> ScheduleBuilder<'a> {
     }
 }
 
-/// Tensors with the layouts in which generated code accesses their elements: sources and destinations of conversions,
-/// inputs, constants, and outputs.
+/// Tensors with the layouts in which generated code accesses their elements: sources and destinations of conversions
+/// that move bytes, inputs, constants, and outputs.
 fn packed(graph: &Graph, plan: &GraphPlan) -> BTreeSet<TensorCandidate> {
     let moved = plan.conversions.iter().filter(|conversion| !conversion.is_free);
     let ends = |c: &LayoutConversion| [(c.tensor, c.from), (c.tensor, c.to)];

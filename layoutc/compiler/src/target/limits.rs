@@ -18,8 +18,8 @@ pub static C: Limits = Limits { image_max: [[u64::MAX; 3]; 2], launch_max: i128:
 pub static OPENCL: Limits =
     Limits { image_max: [[16384, 16384, 1], [16384, 16384, 2048]], launch_max: i128::MAX };
 
-/// Limits of CUDA: those of two-dimensional and layered textures and surfaces since compute capability 3.5, and
-/// 2^31 - 1 blocks of 256 threads.
+/// Limits of CUDA: those of two-dimensional and layered textures and surfaces of current devices, and 2^31 - 1 blocks
+/// of 256 threads.
 pub static CUDA: Limits = Limits {
     image_max: [[131_072, 65536, 1], [32768, 32768, 2048]],
     launch_max: ((1 << 31) - 1) * 256,

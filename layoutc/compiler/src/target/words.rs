@@ -2,7 +2,7 @@
 
 use super::word_set::Words;
 
-/// Keywords of C, up to C23.
+/// Keywords of C, up to C23, without those that start with `_`; also `asm`.
 pub(super) static C_KEYWORDS: Words = Words::new(&[
     "alignas",
     "alignof",
@@ -105,8 +105,8 @@ pub(super) static CPP_KEYWORDS: Words = Words::new(&[
     "xor_eq",
 ]);
 
-/// Names that no parameter may have in C: macros, which would replace the parameter; types that occur in generated
-/// signatures; and `main` and the Bessel functions of POSIX, such as `y0`.
+/// Names that no parameter may have in C: macros, which would replace the parameter; types of the C library; and `main`
+/// and the Bessel functions of POSIX, such as `y0`.
 pub(super) static C_MACROS: Words = Words::new(&[
     "I",
     "INFINITY",
@@ -399,7 +399,7 @@ pub(super) static OPENCL_KEYWORDS: Words = Words::new(&[
     "quad16",
 ]);
 
-/// Macros of OpenCL C, whose names no parameter may have.
+/// Macros of OpenCL C, and of the host's compilers, such as `linux`. No parameter may have one of these names.
 pub(super) static OPENCL_MACROS: Words = Words::new(&[
     "M_E",
     "M_PI",
@@ -698,7 +698,7 @@ pub(super) static CUDA_KEYWORDS: Words = Words::new(&[
     "double4",
 ]);
 
-/// Functions that CUDA adds to those of the C library.
+/// Names of functions that a generated CUDA function must not have, in addition to [`C_FUNCTIONS`].
 pub(super) static CUDA_FUNCTIONS: Words = Words::new(&[
     "atomicAdd",
     "atomicAnd",

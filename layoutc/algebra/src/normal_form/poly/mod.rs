@@ -164,12 +164,12 @@ impl Poly {
         self.add_scaled(other, 1)
     }
 
-    /// Sum `self + other`, reusing the allocation of `self`.
+    /// Sum `self + other`, which reuses the allocation of `self` if `other` has few terms.
     pub(crate) fn add_owned(self, other: &Poly) -> Result<Self, ExprError> {
         self.add_scaled_owned(other, 1)
     }
 
-    /// Difference `self - other`, reusing the allocation of `self`.
+    /// Difference `self - other`, which reuses the allocation of `self` if `other` has few terms.
     pub(crate) fn sub_owned(self, other: &Poly) -> Result<Self, ExprError> {
         self.add_scaled_owned(other, -1)
     }

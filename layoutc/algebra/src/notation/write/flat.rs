@@ -14,14 +14,13 @@ use crate::normal_form::simplify::Facts;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StrideGap {
     /// The next larger stride equals the span of the block: there is no padding. The block with the largest stride is
-    /// `Exact` in two more cases, since slots after the last element affect no stride: the size of the buffer is
-    /// symbolic, or it is not a multiple of the stride.
+    /// also `Exact` if it is not known to be `Padded`, since slots after the last element affect no stride.
     Exact,
     /// The next larger stride is `n` times the stride of the block, where `n` exceeds the count of the block:
     /// `Padded(8)` for the 6 elements of a row at a row stride of 8.
     Padded(i128),
-    /// The next larger stride is not known to be `Exact` or `Padded`: it depends on a symbol, is not a multiple of the
-    /// stride of the block, or is less than the span of the block.
+    /// The next larger stride is not known to be `Exact` or `Padded`: for example, it depends on a symbol, is not a
+    /// multiple of the stride of the block, or is less than the span of the block.
     Unknown,
 }
 
@@ -105,9 +104,9 @@ impl FlatLayout {
         Ok(flat)
     }
 
-    /// Block of each of the `rank` logical axes, in axis order. An entry is `None` for an axis without a block, which
-    /// has extent 1. [`Inexpressible::Merged`] if a block is part of several linearized axes, [`Inexpressible::Blocks`]
-    /// if an axis has several blocks.
+    /// Block of each of the `rank` logical axes, in axis order. An entry is `None` for an axis without a block, such as
+    /// an axis of extent 1. [`Inexpressible::Merged`] if a block is part of several linearized axes,
+    /// [`Inexpressible::Blocks`] if an axis has several blocks.
     pub(super) fn whole(&self, rank: usize) -> Result<Vec<Option<&StridedBlock>>, Inexpressible> {
         let mut whole = alloc::vec![None; rank];
         for piece in &self.pieces {

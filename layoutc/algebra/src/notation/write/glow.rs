@@ -49,8 +49,8 @@ pub(super) fn write(
     Ok(dims.concat().into())
 }
 
-/// Positions of the axes by descending stride. `whole` has the block of each axis, `None` for an axis of extent 1. Such
-/// an axis follows its predecessor in logical order; without a predecessor it comes first.
+/// Positions of the axes by descending stride. `whole` has the block of each axis, `None` for an axis without one, such
+/// as an axis of extent 1. Such an axis follows its predecessor in logical order; without a predecessor it comes first.
 fn order(flat: &FlatLayout, whole: &[Option<&StridedBlock>]) -> Vec<usize> {
     let mut order: Vec<usize> = flat.pieces.iter().rev().filter_map(StridedBlock::axis).collect();
     for (axis, _) in whole.iter().enumerate().filter(|(_, piece)| piece.is_none()) {

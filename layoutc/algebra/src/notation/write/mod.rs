@@ -69,7 +69,8 @@ pub enum Inexpressible {
     /// An index of the layout is not a weighted sum of mixed-radix digits of the axis indices.
     #[error("an index that is not a sum of digits")]
     NoDigits,
-    /// There is padding before the first element, so that the offset of the first element is not 0.
+    /// The offset of the first element is not 0, for example because there is padding before it, or a constant is added
+    /// to an index.
     #[error("an offset: the first element is not at slot 0")]
     Offset,
     /// An axis is stored in descending order of its index, with a negative stride.
@@ -141,7 +142,7 @@ pub enum Inexpressible {
     /// No candidate text is proven to parse to the map of the layout.
     #[error("this layout")]
     RoundTrip,
-    /// Error of integer arithmetic, such as an overflow.
+    /// Error of arithmetic on expressions, such as an overflow.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }

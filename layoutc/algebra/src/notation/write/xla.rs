@@ -72,9 +72,9 @@ fn braces(flat: &FlatLayout, layout: &Layout) -> Result<String, Inexpressible> {
     Err(missing_feature(flat))
 }
 
-/// Error for a layout for which no tiles were found. [`Inexpressible::Padding`] if a block other than a most
-/// significant one is padded or no stride is 1, [`Inexpressible::Symbolic`] if a symbolic stride has an unknown gap,
-/// otherwise [`Inexpressible::Order`].
+/// Error for a layout for which no tiles were found. [`Inexpressible::Padding`] if the gap of a block other than a most
+/// significant one is not [`StrideGap::Exact`], or if the smallest stride is not 1. Otherwise
+/// [`Inexpressible::Symbolic`] if a symbolic stride has an unknown gap, else [`Inexpressible::Order`].
 fn missing_feature(flat: &FlatLayout) -> Inexpressible {
     let is_symbolic = |piece: &StridedBlock| piece.stride.as_const().is_none();
     let starts = flat.pieces.first().is_none_or(|piece| piece.stride.as_const() == Some(1));

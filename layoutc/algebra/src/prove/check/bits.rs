@@ -34,9 +34,10 @@ fn all_ones(bits: u32) -> Result<i128, ExprError> {
 }
 
 impl CheckerContext<'_> {
-    /// Value of `a & b` or `a ^ b` as a sum. It is computed if the operands are equal sums, are constants, or decompose
-    /// into runs of bits, or if one operand is 0 or, for `&`, a mask `2^n - 1`. For other non-negative operands, an XOR
-    /// becomes a new digit if the layout has symbols. In all remaining cases [`ExprError::Unbound`].
+    /// Value of `a & b` or `a ^ b` as a sum. It is computed if the operands are equal sums or constants, if one operand
+    /// is 0 or, for `&`, a mask `2^n - 1`, or if both decompose into runs of bits that `both` combines. For other
+    /// non-negative operands, an XOR becomes a new digit if the layout has symbols. [`ExprError::Unbound`] if none of
+    /// this applies.
     pub(super) fn bitwise(&self, op: BinOp, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
         if let (Some(x), Some(y)) = (a.as_constant(), b.as_constant()) {
             return Ok(Sum::constant(crate::expr::apply(op, x, y)?));
@@ -75,8 +76,8 @@ impl CheckerContext<'_> {
     }
 
     /// Value of `a ^ b` for operands with unknown bits, as a new digit without a definition. An XOR of the same set of
-    /// operands reuses its digit, so that `a ^ b ^ b` simplifies to `a`. [`ExprError::Unbound`] if an operand may be
-    /// negative.
+    /// operands reuses its digit, so that `a ^ b ^ b` simplifies to `a`. [`ExprError::Unbound`] if an operand is not
+    /// proven non-negative.
     fn opaque_xor(&self, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
         let mut of: BTreeSet<Sum> = BTreeSet::new();
         for number in [a, b] {
@@ -124,7 +125,7 @@ impl CheckerContext<'_> {
         Ok(number.clone())
     }
 
-    /// Inclusive upper bound of a value; [`ExprError::Unbound`] if the value may be negative.
+    /// Inclusive upper bound of a value; [`ExprError::Unbound`] if the value is not proven non-negative.
     fn greatest_of(&self, number: &Sum) -> Result<i128, ExprError> {
         let top = |high: &Sum| Ok::<i128, ExprError>(-self.least(&Sum::default().minus(high)?)?);
         for (remainder, last) in remainders(number)? {

@@ -15,7 +15,8 @@ use crate::expr::{BinOp, Expr, ExprError, ExprNode, apply};
 use crate::prove::Executor;
 use crate::prove::executor::prove_cached;
 
-/// Digit at position `digit` that stands for `hilbert(row, column)` on `grid`.
+/// Digit that stands for `hilbert(row, column)`, the position of a cell along the Hilbert curve of `grid`. `digit` is
+/// the position of the digit in [`CheckerContext::digits`].
 pub(super) struct CurveDigit {
     grid: CurveGrid,
     row: Sum,

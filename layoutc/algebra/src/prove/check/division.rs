@@ -57,7 +57,8 @@ pub(super) fn remainders(sum: &Sum) -> Result<Vec<(Sum, Sum)>, ExprError> {
 impl CheckerContext<'_> {
     /// Floor quotient and remainder `(a // b, a % b)` as sums. If the terms of `a` do not determine the quotient,
     /// digits of `a` are replaced by their definitions; if that fails, the quotient becomes a factor.
-    /// [`ExprError::Divisor`] unless `b` is a sum over symbols that is proven at least 1.
+    /// [`ExprError::Divisor`] if `b` contains digits, is not proven at least 1, or has a leading coefficient
+    /// ([`Sum::lead`]) below 1.
     pub(super) fn divmod(&self, a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
         self.step()?;
         if let (Some(value), Some(k)) = (a.as_constant(), b.as_constant().filter(|k| *k > 0)) {
@@ -173,8 +174,8 @@ impl CheckerContext<'_> {
         found.transpose()
     }
 
-    /// Floor quotient and remainder of `b * quotient + rest` by `b`, if `rest // b` has one value for all of the
-    /// inclusive range `low..=high` of `rest`; `None` otherwise.
+    /// Floor quotient and remainder of `b * quotient + rest` by `b`, if `rest // b` is proven to have one value for all
+    /// of the inclusive range `low..=high` of `rest`; `None` otherwise.
     fn in_block(
         &self,
         quotient: &Sum,

@@ -51,7 +51,8 @@ pub struct Certificate<'a> {
     pub composed_targets: &'a [Expr],
     /// Number of values of each target, over symbols: target `k` is claimed to be in `0..slots[k]`.
     pub slots: &'a [Expr],
-    /// Chains and digits of a digit proof; `None` if the layout was proven by enumeration or has no elements.
+    /// Chains and digits of a digit proof; `None` if the layout was proven without digits, by enumeration or because it
+    /// has no elements.
     pub digits: Option<&'a Digits>,
     /// Kind of the indices in `composed_targets`: the storage indices, or the offset.
     pub targets: ClaimTargets,
@@ -74,20 +75,21 @@ pub enum CertificateError {
     /// axes, it is the outermost of them. 0 also stands for a chain that does not cover the digit that it subdivides.
     #[error("the digits do not cover axis {0}")]
     Chains(usize),
-    /// The emitted index of the physical axis at this position differs from the index composed from the steps. The
-    /// number of physical axes stands for the emitted offset.
+    /// The emitted index of the physical axis at this position is not proven equal to the index composed from the
+    /// steps. The number of physical axes stands for the emitted offset.
     ///
     /// For a proof by enumeration, the position is that of a physical axis whose emitted index is not the sum of its
     /// storage indices times their strides, or that of the first target of a component in
     /// [`Certificate::composed_targets`]; any target of the component may differ from the emitted one.
     #[error("the map of physical axis {0} is not the composition of the steps")]
     Map(usize),
-    /// The emitted inverse for this logical axis, applied to the emitted map, does not return the logical index. For a
-    /// swizzled layout, the inverse does not undo the swizzle; 0 also stands for a swizzle that is not its own inverse.
+    /// The emitted inverse for this logical axis, applied to the emitted map, is not proven to return the logical
+    /// index. For a swizzled layout, the inverse does not undo the swizzle; 0 also stands for a swizzle that is not its
+    /// own inverse.
     #[error("the inverse of axis {0} does not return its index")]
     Inverse(usize),
-    /// The target at this position in [`Certificate::composed_targets`] is negative, or not below its number of slots.
-    /// 0 also stands for a swizzle that moves an index out of the extent of its physical axis.
+    /// The target at this position in [`Certificate::composed_targets`] is not proven to be at least 0 and below its
+    /// number of slots. 0 also stands for a swizzle that moves an index out of the extent of its physical axis.
     ///
     /// For a proof by enumeration, the position is that of the first target of a component; any target of the component
     /// may be the wrong one.
@@ -215,7 +217,8 @@ fn nonempty_symbols(layout: &Layout) -> Vec<Symbol> {
 }
 
 /// Raises the minimum of each symbol in `extent` to the value that follows from `extent >= least`: `n // 4 >= 1` gives
-/// `n >= 4`. Handles single symbols, products, and quotients by constants; any other extent changes no minimum.
+/// `n >= 4`. Handles single symbols, quotients by constants and, if `least` is 1, products; any other extent changes no
+/// minimum.
 fn raise(extent: &Expr, least: i128, symbols: &mut [Symbol]) {
     match extent.node() {
         ExprNode::Var(Var::Symbol(k)) => {

@@ -1,6 +1,5 @@
-//! Proofs that sums over symbols are non-negative. A sum is tested at both ends of the range of every factor in which
-//! it is linear or monotonic; the ranges of other factors are bisected. Quotients are replaced by their rational
-//! bounds.
+//! Proofs that sums over symbols are non-negative. A sum is tested at the ends of the range of a factor in which it is
+//! linear or monotonic; the ranges of other factors are bisected. Quotients are replaced by their rational bounds.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -16,8 +15,7 @@ pub(super) const MAX_RELAXATIONS: usize = 6;
 /// Maximum number of distinct factors of a sum that is tested at the ends of their ranges; a sum with more factors is
 /// not proven by this test.
 const MAX_FACTORS: usize = 8;
-/// Maximum number of intermediate sums that are examined in one proof of non-negativity; a proof that needs more
-/// fails.
+/// Maximum number of sums that one call of `holds_at_ends` examines; a test that needs more fails.
 const MAX_QUESTIONS: u32 = 400;
 
 /// Inclusive bounds `(least, greatest)` of each factor of a sum. No bound is negative.
@@ -108,8 +106,8 @@ impl CheckerContext<'_> {
         Ok(Some(whole.plus_owned(&d)?.minus_owned(&Sum::constant(1))?))
     }
 
-    /// Sign of a sum: `Some(true)` if the sum is never negative, `Some(false)` if it is never positive, `None` if
-    /// neither is proven. A sum with digits is decided only if all its coefficients have the same sign.
+    /// Sign of a sum: `Some(true)` if the sum is proven never negative, `Some(false)` if it is proven never positive,
+    /// `None` if neither is proven. A sum with digits is decided only if all its coefficients have the same sign.
     pub(super) fn sign(&self, sum: &Sum) -> Result<Option<bool>, ExprError> {
         if sum.terms().all(|(_, coefficient)| coefficient > 0) {
             return Ok(Some(true));

@@ -39,7 +39,7 @@ pub(super) struct CheckerContext<'a> {
     /// Pair `(changes, ranges)`: the cached result of `known_ranges`, and the value of `changes` at which it was
     /// computed. `None` before the first use.
     pub(super) bounds: RefCell<Option<(usize, KnownRanges)>>,
-    /// Number of steps (divisions and range computations) of the check so far, at most `MAX_STEPS`.
+    /// Number of steps (divisions and range computations) of the check so far; beyond `MAX_STEPS`, the check fails.
     steps: Cell<u32>,
     /// True while `known_ranges` computes its result; a nested call then returns no ranges.
     pub(super) is_bounding: Cell<bool>,
@@ -61,8 +61,8 @@ pub(super) struct CheckerContext<'a> {
 pub(super) struct CheckerDigit {
     /// Greatest value of the digit, as a sum over symbols.
     pub(super) greatest: Sum,
-    /// Definition of the digit: the sum that equals it. It is the index itself for the digit of a storage index, and
-    /// `w * high + low` for a digit split into two. `None`: the digit has no definition.
+    /// Definition of the digit: the sum that equals it. For example, it is the index itself for the digit of a storage
+    /// index, and `w * high + low` for a digit split into two. `None` if the digit has no definition.
     pub(super) made_of: Option<Sum>,
 }
 
@@ -282,8 +282,8 @@ impl<'a> CheckerContext<'a> {
         }
     }
 
-    /// True if two sums are proven equal on every element. They are equal after expansion, or, if they have symbols,
-    /// each is proven to be at least the other.
+    /// True if two sums are proven equal on every element. They are equal after expansion, or, if the layout has
+    /// symbols, each is proven to be at least the other.
     pub(super) fn equal(&self, a: &Sum, b: &Sum) -> Result<bool, ExprError> {
         let difference = self.expand(&a.minus(b)?)?;
         if difference.is_zero() || self.symbols.is_empty() {

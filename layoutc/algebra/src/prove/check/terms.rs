@@ -257,12 +257,12 @@ impl Sum {
         Ok(())
     }
 
-    /// Sum `self + other`, reusing the allocation of `self`.
+    /// Sum `self + other`, which reuses the allocation of `self` if `other` has few terms.
     pub(super) fn plus_owned(self, other: &Sum) -> Result<Self, ExprError> {
         self.plus_signed_owned(other, 1)
     }
 
-    /// Difference `self - other`, reusing the allocation of `self`.
+    /// Difference `self - other`, which reuses the allocation of `self` if `other` has few terms.
     pub(super) fn minus_owned(self, other: &Sum) -> Result<Self, ExprError> {
         self.plus_signed_owned(other, -1)
     }

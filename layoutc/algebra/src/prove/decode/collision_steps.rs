@@ -10,8 +10,8 @@ use crate::expr::gcd;
 
 /// Maximum number of candidate steps for one component; further ones are dropped.
 const MOST: usize = 48;
-/// Largest change of an undetermined digit for which steps are generated; all changes from 1 up to this number are
-/// used.
+/// Largest change of an undetermined digit that is tried whatever the sums contain: steps are generated for every
+/// change from 1 up to this number.
 const REPEATS: i128 = 4;
 /// Maximum number of nested derived digits through which the change of a digit is traced to a logical axis.
 const DEEP: usize = 4;

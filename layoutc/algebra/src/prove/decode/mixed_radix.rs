@@ -148,8 +148,9 @@ impl DigitSolver<'_> {
     }
 
     /// Pairs `(digit, value)` for all unknown digits of a known sum, where `digit` is the position of the digit. `None`
-    /// unless two conditions hold: the absolute value of every weight exceeds the greatest sum of all terms with
-    /// smaller weights; and the greatest value of every term with a negative weight does not depend on symbols.
+    /// unless two conditions hold: the absolute value of every weight exceeds the greatest sum of the absolute values
+    /// of all terms with smaller absolute weights; and the greatest value of every term with a negative weight does not
+    /// depend on symbols.
     pub(super) fn separate(
         &self,
         known: &KnownSum,

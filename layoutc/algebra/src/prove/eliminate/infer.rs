@@ -29,8 +29,8 @@ impl Elimination<'_> {
     }
 
     /// Subtracts a multiple `t` of an equation `e = v` from the sum `form`, so that an unknown atom of `form` cancels.
-    /// Quotients are tried before axes. An equation with an unknown atom that `form` lacks is not used. Returns
-    /// `(form - t*e, t*v)`; `None` if no equation fits.
+    /// Quotients and other operations are tried before axes. An equation with an unknown atom that `form` lacks is not
+    /// used. Returns `(form - t*e, t*v)`; `None` if no equation fits.
     fn subtract_equation(&self, form: &Poly) -> Result<Option<(Poly, Expr)>, ExprError> {
         let mut unknown: BTreeMap<Atom, Poly> = BTreeMap::new();
         for (monomial, coefficient) in form.terms() {
@@ -129,9 +129,10 @@ impl Elimination<'_> {
         Ok(None)
     }
 
-    /// Records the value of one unknown quotient or XOR that follows from the values of its operands, or from
-    /// [`Self::known_quotient`]. If there is none, adds the equations of [`Self::divide`]. If these add none either,
-    /// adds `operand = xor ^ other` for the unknown operand of a known XOR. True if a value or an equation is new.
+    /// Records the value of one unknown quotient, XOR or other operation that follows from the values of its operands,
+    /// or from [`Self::known_quotient`]. If there is none, adds the equations of [`Self::divide`]. If these add none
+    /// either, adds `operand = xor ^ other` for the unknown operand of a known XOR. True if a value or an equation is
+    /// new.
     pub(super) fn infer(&mut self) -> Result<bool, ExprError> {
         let mut atoms: BTreeSet<Atom> = BTreeSet::new();
         for equation in &self.equations {

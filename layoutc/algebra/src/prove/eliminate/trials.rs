@@ -26,8 +26,9 @@ pub(super) struct Trials<'a> {
 }
 
 impl<'a> Trials<'a> {
-    /// Samples elements for each sample assignment of values to the symbols: index 0 on all axes, the last index on
-    /// all axes, the last index on one axis and 0 on all others, and [`RANDOM`] random indices.
+    /// Samples index tuples for each sample assignment of values to the symbols, without regard to domain conditions:
+    /// index 0 on all axes, the last index on all axes, the last index on one axis and 0 on all others, and [`RANDOM`]
+    /// random indices.
     pub(super) fn new(claim: Claim<'a>) -> Self {
         let mut points = Vec::new();
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;

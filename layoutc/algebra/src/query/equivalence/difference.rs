@@ -188,7 +188,7 @@ fn axes_of(monomial: &Monomial, rank: usize) -> Vec<usize> {
 /// Pair `(value, change)` for the term `sum`, which reads the axes at the positions `axes`. `value` is the value of the
 /// term at index 0. `change` is the first index in row-major order at which it has another value, as `(axis, index)`
 /// with 0 on all other axes; `None` if the term is constant. The outer `None`: the change cannot be read from the
-/// digits, because these are derived, or belong to fused, offset, reversed or symbolic axes.
+/// digits, for example because these are derived, or belong to fused, offset, reversed or symbolic axes.
 #[expect(clippy::type_complexity, reason = "a pair, or nothing")]
 fn by_digits(
     axes: &[usize],

@@ -21,8 +21,8 @@ use crate::query::locate::{ElementLocation, ElementLocationError};
 use crate::symbol::Symbol;
 use difference::{DifferenceResult, DifferenceScope, decide_within};
 
-/// Maximum number of points (index tuples) that are enumerated for one assignment of values to the symbols. If a term
-/// of the difference of two expressions has more points, only its first points are searched. If the whole shape of a
+/// Maximum number of points (index tuples) of one enumeration at an assignment of values to the symbols. If a term of
+/// the difference of two expressions has more points, only its first points are searched. If the whole shape of a
 /// layout with a domain has more points, none is searched.
 const SAMPLE_POINTS: i128 = 1 << 22;
 
@@ -253,8 +253,8 @@ fn with_extents(symbols: &[Symbol], extents: &[Expr]) -> Result<Facts, ExprError
 }
 
 /// Result of [`decide_within`] at one assignment of values to the symbols: each `Var::Symbol(k)` in `pairs`, in the
-/// domain conditions `within` and in the logical `extents` is replaced by `values[k]`. At most [`SAMPLE_POINTS`] points
-/// are enumerated.
+/// domain conditions `within` and in the logical `extents` is replaced by `values[k]`. One enumeration has at most
+/// [`SAMPLE_POINTS`] points.
 fn at_values(
     (pairs, within): (&[(Expr, Expr)], &[Expr]),
     extents: &[Expr],

@@ -23,7 +23,8 @@ pub(crate) struct UnpackedBits {
 /// Steps that convert the elements of a file to those in memory, or back.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ElementCodec {
-    /// Number of bytes that are reversed together in big-endian input; `None` if the input is little-endian.
+    /// Number of bytes of the input that are reversed together to change its byte order; `None` if its bytes stay in
+    /// order.
     pub(crate) swap_width: Option<usize>,
     /// Format of the bytes of a dense file that has one byte per sub-byte element; `None` if the dense file has another
     /// format.
@@ -53,7 +54,7 @@ impl From<RunError> for CodecError {
 
 impl ElementCodec {
     /// Number of bytes of elements of the type `descr` that are reversed together to change the byte order; `None` if
-    /// the elements are little-endian already.
+    /// no bytes need to be reversed: the elements are little-endian, raw bytes, or of one byte.
     pub(crate) fn swap_width_of(descr: &NpyDescr) -> Option<usize> {
         let part = part_bytes(descr);
         (descr.is_big && descr.kind != 'V' && part > 1).then_some(part)
@@ -76,7 +77,8 @@ impl ElementCodec {
     /// `own`, which must have the size of the result in bytes.
     ///
     /// # Errors
-    /// [`CodecError::Value`] for a sub-byte element out of range. [`CodecError::Run`] if `own` has another size.
+    /// [`CodecError::Value`] for a sub-byte element out of range. [`CodecError::Run`] for an error of [`Recast::run`],
+    /// or, without a cast, if `own` has another size.
     pub(crate) fn decode(&self, read: &[u8], own: &mut [u8]) -> Result<(), CodecError> {
         let joined = match self.unpacked_bits {
             Some(UnpackedBits { kind, dtype, packing }) => {
@@ -100,7 +102,8 @@ impl ElementCodec {
     /// written to `written`, which must have the size of the result in bytes.
     ///
     /// # Errors
-    /// [`CodecError::Run`] if `written` has another size, or if the codec has no conversion ([`Self::is_plain`]).
+    /// [`CodecError::Run`] if the codec has no conversion ([`Self::is_plain`]), if `written` must have one byte for
+    /// each sub-byte element and has another size, or for an error of [`Recast::run`].
     pub(crate) fn encode(
         &self,
         (own, elements): (&[u8], usize),

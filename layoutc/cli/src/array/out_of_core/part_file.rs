@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use crate::command_error::CommandError;
 use crate::report::size;
 
-/// Part file of an output, which is open and locked until this value is dropped.
+/// Part file of an output. It is open until this value is dropped, and locked if the file system supports locks.
 #[derive(Debug)]
 pub(crate) struct PartFile<'a> {
     /// Handle of the part file, open for reading and writing.

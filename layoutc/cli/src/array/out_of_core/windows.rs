@@ -15,8 +15,8 @@ use super::{RelayoutJob, WrittenChunks};
 use crate::command_error::CommandError;
 use crate::interrupt;
 
-/// Bytes of padding per chunk: a multiple of every element size, including vectors of 3 lanes and elements of
-/// 3 or 5 bits.
+/// Bytes of padding per chunk: a multiple of the size of every scalar or vector element, also of vectors of 3 lanes and
+/// of elements of 3, 5 or 6 bits. The size of a record need not divide it.
 const FILLED: u64 = 15 << 20;
 
 /// Number of chunks of padding, 0 if no padding is written.

@@ -22,9 +22,9 @@ const SHOWN: usize = 32;
 /// Maximum number of devices that the table lists for one shard. The others are only counted.
 const DEVICES: usize = 8;
 
-/// Translates the sharding on the command line, and prints it in the form of `--to`, or in all forms. With `--verbose`,
-/// also prints a table of the shards if the shape is given. A fault in the text of the sharding is printed, and the
-/// outcome is [`CommandOutcome::InputError`].
+/// Translates the sharding on the command line, and prints it in the form of `--to`, or in all forms. As text with
+/// `--verbose`, also prints a table of the shards if the shape is given. A fault in the text of the sharding is
+/// printed, and the outcome is [`CommandOutcome::InputError`].
 ///
 /// # Errors
 /// [`CommandError::Usage`] if an option is invalid or does not apply to shardings.
@@ -83,8 +83,8 @@ fn target(word: &str) -> Result<ShardingFormat, CommandError> {
 }
 
 /// Prints the sharding with the properties `facts` in the form `to`. `written` is its text in that form, or the reason
-/// why the form cannot express it. `count` is the number of forms that are printed; if it is not 1, the line begins
-/// with the name of the form.
+/// why the form cannot express it. `count` is the number of forms that are printed; if it is not 1, a line of text
+/// begins with the name of the form.
 fn print_form(
     args: &TranslateArgs,
     to: ShardingFormat,

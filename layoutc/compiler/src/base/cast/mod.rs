@@ -2,8 +2,9 @@
 //!
 //! Floats are rounded to nearest, ties to even. On overflow, `round` yields infinity for a float type (NaN without
 //! infinities, the greatest finite value without both) and wraps integers; `saturate` yields the nearest finite value.
-//! A float converted to an integer is rounded and clamped in both modes; NaN becomes 0. A NaN keeps its sign and the
-//! leading bits of its payload, and becomes quiet.
+//! A float converted to an integer is rounded and clamped in both modes; NaN becomes 0. In a float type, NaN becomes a
+//! quiet NaN with its sign and the leading bits of its payload, as far as the type has them; the greatest finite value,
+//! with its sign, in a type without NaN.
 
 mod bits;
 
@@ -57,8 +58,8 @@ pub struct CastError {
 }
 
 impl Cast {
-    /// Conversion from `from` to `to`; `None` if the two are equal. If the mode makes no difference for the pair of
-    /// types, it is [`CastMode::Round`].
+    /// Conversion from `from` to `to`; `None` if the two are equal. For a pair of types for which the mode is known to
+    /// make no difference, such as a lossless conversion, it is [`CastMode::Round`].
     ///
     /// # Errors
     /// [`CastError`] for vectors, complex numbers, records, `bool` and `f8e8m0fnu`.
@@ -98,7 +99,8 @@ impl Cast {
         self.to().element_bits() > self.from().element_bits()
     }
 
-    /// True if the destination type represents every value of the source type.
+    /// True if the destination type is known to represent every value of the source type. False for a few small types
+    /// although it does, such as `u2` to `f4e2m1fn`.
     pub fn is_lossless(self) -> bool {
         match (fill::format(self.from), fill::format(self.to)) {
             (Some(from), Some(to)) => {
@@ -122,8 +124,8 @@ impl Cast {
         }
     }
 
-    /// True if the source is an integer type, the destination a float type, and no source value is beyond the finite
-    /// range of the destination.
+    /// True if the source is an integer type, the destination a float type, and every source value is known to be in
+    /// the finite range of the destination. False for a few small types although it is, such as `u2` to `f4e2m1fn`.
     pub(crate) fn never_overflows(self) -> bool {
         match (fill::format(self.from), fill::format(self.to)) {
             // The greatest exponent of a finite value is at least `bias`. In formats whose bias is one greater than in
@@ -142,7 +144,8 @@ impl Cast {
         format!("{}_to_{}{saturate}", self.from(), self.to())
     }
 
-    /// Conversion whose [`name`](Self::name) is given; `None` for any other name.
+    /// Conversion with the [`name`](Self::name) `name`; `None` if there is none. A suffix `_saturate` that makes no
+    /// difference is ignored.
     pub fn parse(name: &str) -> Option<Self> {
         let (name, mode) = match name.strip_suffix("_saturate") {
             Some(name) => (name, CastMode::Saturate),

@@ -153,7 +153,7 @@ impl Record {
         KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(text).copied()
     }
 
-    /// Fields of the record in order of their offsets, at least one.
+    /// Fields of the record, in order of their offsets.
     pub fn fields(self) -> &'static [Field] {
         &self.0.fields
     }

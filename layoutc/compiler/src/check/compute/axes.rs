@@ -209,8 +209,8 @@ impl AxisInference<'_> {
     /// 4. if `place` is `Some`, the later statements that read the target: `name` is its axis at this position.
     ///
     /// `span` is the byte range of the name in the statement, for errors; `facts` are the ranges of the symbols. `Err`
-    /// if there is no source, if the range differs from `own`, or if two reads or two later statements give different
-    /// extents.
+    /// if there is no source, if the range is not proven equal to `own`, or if two reads or two later statements give
+    /// extents that are not proven equal.
     fn extent(
         &self,
         name: &str,
@@ -338,9 +338,9 @@ impl AxisInference<'_> {
         self.with_suggestion(name, error).help(help)
     }
 
-    /// Greatest extent of the axis `name` with which every index that contains it stays in bounds. `None` if no index
-    /// contains it, if an extent that the bounds depend on is not constant, or if the result would be less than 1 or at
-    /// least [`MAX_DERIVED_EXTENT`].
+    /// Greatest extent of the axis `name` with which every index of a read that contains it stays in bounds. `None` if
+    /// no index contains it, if the bounds of such an index are not known constants, or if the result would be less
+    /// than 1 or at least [`MAX_DERIVED_EXTENT`].
     fn greatest_extent(&self, name: &str) -> Option<i128> {
         let mut greatest: Option<i128> = None;
         for read in self.source.line.reads() {

@@ -277,7 +277,7 @@ impl ValueBuilder<'_> {
         Ok(kind(value))
     }
 
-    /// Infers a cast to the type `ty`. A cast to a narrow type such as `f16` only rounds the value: the result has the
+    /// Infers a cast to the type `ty`. A cast to a narrow type such as `f16` changes only the value: the result has the
     /// type in which kernels compute on `f16`, which is `f32`.
     fn cast_into(&self, ty: Scalar, argument: &ValueAst) -> CheckResult<InferredValue> {
         let wide = arithmetic_scalar(ty).unwrap_or(ty);

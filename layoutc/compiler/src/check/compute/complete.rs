@@ -67,8 +67,8 @@ impl ScheduleBlock<'_> {
     }
 
     /// Position, in the list of the program's statements, of the statement that the schedule `item` is for. `Err` if
-    /// the item names no statement and the kernel has several, if no statement has the number, if the statement is a
-    /// scatter, or if it has a schedule for this machine already.
+    /// the item names no statement and the kernel does not have exactly one, if no statement has the number, if the
+    /// statement is a scatter, or if it has a schedule for this machine already.
     fn position(
         &self,
         program: &KernelLowering<'_>,

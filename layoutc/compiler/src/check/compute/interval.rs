@@ -61,7 +61,8 @@ impl ValueBuilder<'_> {
         })
     }
 
-    /// Interval of the elements of an integer tensor: from 0 to its declared bound, or the range of its element type.
+    /// Interval of the elements of an integer tensor: from 0 to less than its declared bound, or the range of its
+    /// element type.
     fn elements_of(&self, buffer: BufferRef) -> ValueInterval {
         let elements = (self.elements)(buffer);
         let below = elements.below.and_then(|below| self.domain.facts.bounds(&below).ok());

@@ -25,8 +25,9 @@ impl LoopStride {
         Self::Digits(vec![(1, stride)])
     }
 
-    /// Creates the stride along logical axis `k` of an output that is a window with the layout `layout`. `Irregular` if
-    /// the offset is neither affine nor a sum of digits of the axis.
+    /// Creates the stride along logical axis `k` of an output with the layout `layout` that is a view with gaps between
+    /// its elements, see `Tensor::is_window`. `Irregular` if the offset is neither affine nor a sum of digits of the
+    /// axis.
     pub(super) fn of_window(layout: &Layout, k: usize) -> Self {
         if let Some(affine) = layout.affine().ok().flatten() {
             return affine.strides.get(k).cloned().map_or(Self::Irregular, Self::constant);

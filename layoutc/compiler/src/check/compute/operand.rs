@@ -226,9 +226,9 @@ impl OperandBinder<'_> {
         error.help("bind each to a different tensor")
     }
 
-    /// Tensor or view `name`; `None` if it has errors, which are reported already. `Err` for an unknown name, and for a
-    /// tensor that kernels do not support: a sharded one, a ring buffer, one with conditions (`where`), or a view of a
-    /// texture.
+    /// Tensor or view `name`; `None` if it has errors, or may be declared in a part of the manifest that could not be
+    /// parsed; both are reported already. `Err` for an unknown name, and for a tensor that kernels do not support: a
+    /// sharded one, a ring buffer, one with conditions (`where`), or a view of a texture.
     fn tensor(&self, name: &Identifier) -> Result<Option<TensorRef>, Diagnostic> {
         let Some(of) = self.declared.find(name)? else { return Ok(None) };
         let place = name.at(&self.declared.syntax.file);
@@ -289,7 +289,7 @@ impl OperandBinder<'_> {
 /// Type in which kernels compute on the elements of a tensor, such as `f32` for `f16`.
 ///
 /// # Errors
-/// An error at `place` if the element type has no arithmetic.
+/// An error at `place` if the element type has no arithmetic, for example that of vectors or of complex numbers.
 pub(super) fn arithmetic_type(tensor: &Tensor, place: &FileSpan) -> CheckResult<Scalar> {
     let dtype = tensor.dtype;
     if let Some(ty) = arithmetic_scalar(dtype.scalar).filter(|_| dtype.lanes == 1) {

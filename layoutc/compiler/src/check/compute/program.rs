@@ -30,9 +30,9 @@ use crate::model::{Spanned, Tensor};
 
 /// Lowering of a kernel for one instance. `statements` are those lowered so far, `names` is the table of the tensors
 /// that they use, and `locals` has the stored intermediates among these. `ranges` are the declared ranges as tuples
-/// (name, exclusive upper bound, location). `symbols` are those of the operands and of the kernel's text. `accumulator`
-/// is the type that the kernel's `acc` item gives for reductions, and `compute_at` has the locals that are computed
-/// inside a loop.
+/// (name, exclusive upper bound, location). `symbols` are those of the operands, of the kernel's text, and of the
+/// layouts of `locals`. `accumulator` is the type that the kernel's `acc` item gives for reductions, and `compute_at`
+/// has the locals that are computed inside a loop.
 pub(super) struct KernelLowering<'a> {
     pub(super) def: &'a KernelDef,
     /// Scope that resolves the names of consts and symbols in the kernel's text.

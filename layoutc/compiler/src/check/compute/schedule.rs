@@ -35,7 +35,7 @@ struct StatementLoop {
 /// Loop nest of one statement.
 struct StatementNest<'a> {
     tensor: &'a Tensor,
-    /// Names that two loops of the nest have: one over a storage axis of the output, the other over a reduced axis.
+    /// Names that two loops of the nest have: one over an axis of the output, the other over a reduced axis.
     twice: BTreeSet<String>,
     loops: Vec<StatementLoop>,
 }
@@ -51,7 +51,7 @@ pub(super) struct KernelLoops {
 impl KernelLoops {
     /// Adds a help line about the unknown loop name `word` to `error`, the first of these that applies:
     /// 1. the loops whose names start with `word` and `_`, such as those into which a loop `word` was split;
-    /// 2. the split that creates `word`, if the name ends in `_outer` or `_inner`;
+    /// 2. the split that creates `word`, if it is the name of a loop followed by `_outer` or `_inner`;
     /// 3. the most similar name of a loop.
     pub(super) fn advise(&self, error: &mut Diagnostic, word: &str) {
         let is_part =
@@ -135,7 +135,8 @@ pub(super) fn checked(
 }
 
 /// Loop nest of a statement before splits. Its loops are the storage axes of the target (its logical axes if the target
-/// is a window), then the reduced axes in textual order. `None` for a scatter.
+/// is a view with gaps between its elements, see [`Tensor::is_window`]), then the reduced axes in textual order. `None`
+/// for a scatter.
 fn nest<'a>(statement: &Statement, program: &'a KernelLowering<'_>) -> Option<StatementNest<'a>> {
     if statement.scatter.is_some() {
         return None;
@@ -479,8 +480,8 @@ impl LoopScheduleBuilder<'_> {
 }
 
 impl StatementNest<'_> {
-    /// Help for a `vectorize` of the loop `wrong`: the split that gives an inner loop of stride 1, or the innermost loop
-    /// along which the output has stride 1.
+    /// Help for a `vectorize` of the loop `wrong`: a split of it that gives an inner loop of stride 1, the innermost
+    /// loop of stride 1, a split of another loop, or to remove `vectorize`.
     fn vectorizable(&self, wrong: &StatementLoop) -> String {
         let name = &wrong.name;
         if let Some(by) = wrong.stride.unit_factor() {

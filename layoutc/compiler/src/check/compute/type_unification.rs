@@ -14,8 +14,8 @@ use crate::model::compute::TypedExpr;
 impl ValueBuilder<'_> {
     /// Unifies the types of the operands `a` and `b`. A literal takes the type of the other operand, but a float
     /// literal no integer type; `f32` widens to `f64`; an index becomes `i64`, or `i32` if the other operand is `i32`.
-    /// `Err` for any other two types, with a cast as help. `a_ast` and `b_ast` are the syntax of the operands, for
-    /// messages.
+    /// `Err` for any other two types, most often with a cast as help, and for an integer literal that does not fit.
+    /// `a_ast` and `b_ast` are the syntax of the operands, for messages.
     pub(super) fn pair(
         &self,
         (a, a_ast): (InferredValue, &ValueAst),

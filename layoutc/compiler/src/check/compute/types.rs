@@ -74,7 +74,8 @@ pub(super) fn limits(ty: Scalar) -> Option<(i128, i128)> {
     })
 }
 
-/// Literal of type `ty` for the integer `number`; `None` if the type cannot represent it.
+/// Literal of type `ty`, a type of arithmetic, for the integer `number`. For a float type the number is rounded to the
+/// nearest `f64`. `None` if an integer type cannot represent the number, and for any other type, such as `bool`.
 pub(super) fn literal(number: i128, ty: Scalar) -> Option<TypedExpr> {
     if is_float(ty) {
         let value = number.to_string().parse().ok()?;

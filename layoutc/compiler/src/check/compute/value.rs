@@ -43,7 +43,7 @@ pub(super) struct ValueBuilder<'a> {
 /// Value after type inference. A number literal has no type until an operand or the target determines it.
 #[derive(Debug, Clone)]
 pub(super) enum InferredValue {
-    /// Integer literal, which adapts to any type.
+    /// Constant integer, such as a literal, which takes the type of the other operand or of the target.
     Number(i128),
     /// Integer expression over axes and symbols. Its type is `i64`, or `i32` if the other operand of an operator is an
     /// `i32`.

@@ -148,7 +148,7 @@ pub(super) fn vector(
 
 /// Checks the groups of `lanes` elements along `axis` in `whole`: each must be contiguous, and start at an offset that
 /// `lanes` divides. `whole` is the layout that [`whole_groups`] returns. `None` if all groups are proven to be so,
-/// otherwise `broken` with notes on a group that is not.
+/// otherwise `broken` with a note on a group that is not, or a note that the proof fails.
 fn groups(
     subject: &GateSubject<'_>,
     whole: &Layout,
@@ -206,10 +206,10 @@ fn groups(
     Ok(None)
 }
 
-/// Layout of the gate, with an extent along `axis` that is a multiple of `lanes`. If it is none, the extent is rounded
-/// up; the result is then used only if every element keeps its offset and the buffer its size, so that padding follows
-/// the last elements. The inner `Err` is a note that says why no such layout is proven. The outer `Err` is a failure of
-/// index arithmetic.
+/// Layout whose extent along `axis` is a multiple of `lanes`: that of `subject` if its extent is one; otherwise the
+/// layout that its steps give with the extent rounded up, if every element keeps its offset and the buffer its size, so
+/// that padding follows the last elements. The inner `Err` is a note that says why no such layout is proven. The outer
+/// `Err` is a failure of index arithmetic.
 fn whole_groups(
     subject: &GateSubject<'_>,
     axis: usize,

@@ -18,7 +18,7 @@ const MOST_PROBED: usize = 1 << 14;
 /// [`ClaimResult::Holds`] if an extent is 0.
 ///
 /// # Errors
-/// [`ExprError`] if a value leaves the integer range.
+/// [`ExprError`] if index arithmetic fails, for example because a value overflows.
 pub(super) fn is_zero(
     expr: &Expr,
     extents: &[Expr],
@@ -108,7 +108,7 @@ fn visit(expr: &Expr, extents: &[Expr], symbols: Vec<i128>) -> Result<SampleResu
 }
 
 /// Sample of the indices of an axis of extent `length`, in ascending order, at which a claim is most likely to fail:
-/// the first 12, those next to powers of two, and the last two.
+/// the first 12, those at and next to powers of two, and the last two.
 fn probes(length: i128) -> Vec<i128> {
     let powers = (1..40).map(|n| 1_i128 << n).take_while(|power| *power < length);
     let around = powers.flat_map(|power| [power - 1, power, power + 1]);
@@ -118,9 +118,9 @@ fn probes(length: i128) -> Vec<i128> {
     found.into_iter().collect()
 }
 
-/// Sample assignments of the symbols, without duplicates. In the first, all symbols have their least value. In the
-/// others, one symbol has one of its sample values, and the other symbols all have their least or all have their
-/// greatest value. A single empty assignment if there are no symbols.
+/// Sample assignments of the symbols, without duplicates. In the first, all symbols have their least sample value. In
+/// the others, one symbol has one of its sample values, and the other symbols all have their least or all have their
+/// greatest sample value. A single empty assignment if there are no symbols.
 pub(super) fn samples(symbols: &[Symbol]) -> Vec<Vec<i128>> {
     let values: Vec<Vec<i128>> = symbols.iter().map(values_of).collect();
     let least: Vec<i128> = values.iter().filter_map(|v| v.first().copied()).collect();
@@ -142,7 +142,7 @@ pub(super) fn samples(symbols: &[Symbol]) -> Vec<Vec<i128>> {
     all
 }
 
-/// Sample values of one symbol in ascending order: multiples of its `multiple`, at least 1, next to its least and
+/// Sample values of one symbol in ascending order: multiples of its `multiple`, at least 1, at and near its least and
 /// greatest value.
 fn values_of(symbol: &Symbol) -> Vec<i128> {
     let multiple = symbol.multiple.max(1);

@@ -146,8 +146,8 @@ fn axis(name: &Identifier, gated: GateContext<'_>) -> CheckResult<usize> {
     Err(error.nearest_or_all(&name.value, "axes", known).into())
 }
 
-/// Diagnostic of the gate `item` if it fails, with facts of symbols under which it holds as help. `None` if it holds.
-/// If index arithmetic fails, so that the gate cannot be decided, the diagnostic says so.
+/// Diagnostic of the gate `item` if it fails, with help such as facts of symbols under which it holds. `None` if it
+/// holds. If index arithmetic fails, so that the gate cannot be decided, the diagnostic says so.
 fn check_gate(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Option<Diagnostic> {
     let layout = &gated.tensor.layout;
     let place = at(gated, &item.span);

@@ -49,7 +49,8 @@ fn both<'t>(
     Ok(find(own).zip(find(other)).map(|(first, second)| [first, second]))
 }
 
-/// Diagnostic of the first difference between the layouts of two tensors, located at `place`; `None` if they are equal.
+/// Diagnostic, located at `place`, for two tensors whose layouts are not proven equal, with the first difference found;
+/// `None` if they are equal.
 fn one(
     first: &Tensor,
     second: &Tensor,

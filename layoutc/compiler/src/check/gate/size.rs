@@ -13,8 +13,8 @@ use crate::check::symbol_facts::SymbolFact;
 use crate::manifest::syntax::Decimal;
 use crate::model::layout_bytes;
 
-/// Violation of the gate `bijective`: some slot holds no element, that is, the layout has padding. `None` if it has
-/// none.
+/// Violation of the gate `bijective`: the layout has padding (slots without an element), or is not proven to have none.
+/// `None` if it is proven.
 pub(super) fn bijective(subject: &GateSubject<'_>) -> Option<GateViolation> {
     let layout = subject.layout;
     if layout.verdict() == Verdict::Bijective {

@@ -43,8 +43,8 @@ impl LayoutConstraint {
 /// checks tensors in their candidate layouts.
 ///
 /// # Errors
-/// A declared layout that is invalid for its tensor, a tensor without a constant size, or one with more than
-/// [`MAX_LAYOUTS`] candidates.
+/// A declared layout that is invalid for its tensor, a tensor that is invalid or has no constant size, or one with more
+/// than [`MAX_LAYOUTS`] candidates.
 pub(super) fn candidates(
     graph: &ResolvedGraph<'_>,
     facts: &GraphFacts,

@@ -78,8 +78,9 @@ fn tensors(graph: &ResolvedGraph<'_>, node: usize) -> String {
 }
 
 /// Adds the choices of `alternative` of the node at position `node` to `choices`; `candidates` has the candidate
-/// layouts of each tensor. If there are none, returns the reason, as the end of a sentence: "requires `NHWC`, which `x`
-/// cannot have". `None` if a choice is added, or if no reason is known. `Err` if a limit is exceeded.
+/// layouts of each tensor. Returns a reason why a layout is rejected, as the end of a sentence: "requires `NHWC`, which
+/// `x` cannot have". `None` if no layout is rejected. Choices for other layouts may be added nevertheless. `Err` if a
+/// limit is exceeded.
 fn add_choices(
     graph: &ResolvedGraph<'_>,
     node: usize,
@@ -233,7 +234,7 @@ fn is_apart(graph: &ResolvedGraph<'_>, slot: &OperandSlot<'_>, whole: Option<usi
 
 /// Texts of the layouts that the tensors of a node may share, if an alternative requires them to share one. For a
 /// projection, these are the texts of the candidates of the tensor at position `whole`, whose layout is projected to
-/// the others. The list is `[None]` if no tensors must share a layout, and empty if no text fits all of them.
+/// the others. The list is `[None]` if no tensors must share a layout, and empty if there is no such text.
 fn bound_texts<'c>(
     graph: &ResolvedGraph<'_>,
     slots: &[OperandSlot<'_>],

@@ -18,7 +18,7 @@ pub(super) enum ConditionValue {
     Word(String),
     /// Boolean, the result of a comparison.
     Truth(bool),
-    /// Value of a name that is neither an axis nor a property of the node: unequal to everything, and unordered.
+    /// Value of a name or attribute that the node does not have: unequal to everything, and unordered.
     Absent,
 }
 
@@ -67,7 +67,7 @@ const MAX_DEPTH: usize = 64;
 /// Evaluates the condition `text`. `lookup` is called for every name, without short-circuiting.
 ///
 /// # Errors
-/// A syntax error, operands of the wrong type, or a result that is not a boolean.
+/// A syntax error, an invalid operation such as one on operands of the wrong type, or a result that is not a boolean.
 pub(super) fn holds(text: &str, lookup: &ConditionLookup<'_>) -> Result<bool, WhenError> {
     let mut reader = ConditionEvaluator { text, at: 0, depth: 0, lookup };
     let value = reader.or()?;

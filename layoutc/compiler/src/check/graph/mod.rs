@@ -118,7 +118,8 @@ fn one(
     Ok(Graph { name, place, tensors, nodes, outputs, is_fixed })
 }
 
-/// Pair `(nodes, errors)`: the nodes of the graph with their choices, and an error for each node without a choice.
+/// Pair `(nodes, errors)`: the nodes of the graph with their choices, and an error for each node without a choice, or
+/// with too many or too costly ones.
 fn nodes(
     graph: &ResolvedGraph<'_>,
     facts: &GraphFacts,

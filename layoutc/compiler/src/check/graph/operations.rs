@@ -102,8 +102,8 @@ impl NodeTypes<'_> {
     }
 
     /// Types of the operands, then of the results. If the node has a single alternative, the axes of each are in the
-    /// order of the letters of the layout that it requires. Otherwise, and for a layout without letters, they keep
-    /// their order.
+    /// order of the letters of the Glow layout that it requires, such as `NHWC`. Otherwise, and for any other layout,
+    /// they keep their order.
     fn in_operator_order(&self) -> Vec<GraphTensorType> {
         let all = self.operands.iter().chain(&self.results);
         let wants: Vec<Option<&LayoutRequirement>> = match self.wants.alternatives.as_slice() {
@@ -178,8 +178,8 @@ impl NodeTypes<'_> {
     }
 }
 
-/// Type of a tensor with its axes in the order of the letters of the required layout `want`. Unchanged if `want` has no
-/// letters, or not exactly one letter for each axis.
+/// Type of a tensor with its axes in the order of the letters of the required layout `want`, a Glow layout such as
+/// `NHWC`. Unchanged for any other layout, and if there is not exactly one letter for each axis.
 fn ordered(tensor: &GraphTensorType, want: Option<&LayoutRequirement>) -> GraphTensorType {
     let Some(LayoutRequirement::Text(text, _)) = want else { return tensor.clone() };
     let Some(letters) = string(&text.value) else { return tensor.clone() };

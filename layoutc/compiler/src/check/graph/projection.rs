@@ -2,7 +2,7 @@
 //!
 //! Axes are identified by letters, so only strings of letters and blocks lose axes (`NHWC`, `NCHW16c`). `row-major`
 //! projects to `row-major` if the common axes keep their order. A layout in any other notation projects only to tensors
-//! with the same axes in the same order.
+//! with the same axes in the same order. The projection of every layout to a tensor without axes is `row-major`.
 
 use layoutc_algebra::notation::Notation;
 
@@ -83,7 +83,8 @@ pub(super) fn project_layout(
     (letters.outer.len() == others.len()).then(|| letters.text())
 }
 
-/// True if a layout text names axes by letters, not by position; a `*` (any axis) counts as a letter.
+/// True if a layout text names axes by letters, not by position; a `*` (any axis) counts as a letter. False for a text
+/// that starts with the name of its notation, such as `tvm:NCHW16c`.
 fn is_by_letter(text: &str) -> bool {
     matches!(notation(text), (Notation::Glow | Notation::Tvm, 0)) && text != ROW_MAJOR
 }

@@ -67,7 +67,7 @@ impl<'a> ResolvedGraph<'a> {
 /// Resolves the names of a graph.
 ///
 /// # Errors
-/// Unknown names, an unknown backend, or a cycle of operators.
+/// Unknown names, an unknown backend, or a cycle of operators; empty if the fault has been reported elsewhere.
 pub(super) fn resolve<'a>(
     item: &'a GraphItem,
     scope: &ManifestScope,

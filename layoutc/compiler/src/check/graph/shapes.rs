@@ -27,7 +27,7 @@ impl<'k> OperatorSignature<'k> {
 }
 
 /// Reason, with the extents, why the shapes of an operator break the rule `rule`. `None` if the shapes follow the rule,
-/// or if an operand or result that the rule compares is missing.
+/// or cannot be compared, for example because an operand is missing.
 pub(super) fn clash(rule: ShapeRule, operation: &OperatorSignature<'_>) -> Option<String> {
     match rule {
         ShapeRule::Any => None,
@@ -83,7 +83,8 @@ fn places(own: &GraphTensorType, to: &GraphTensorType) -> Vec<Vec<usize>> {
     [by_name(own, to), by_position(own, to)].into_iter().flatten().filter(is_broadcast).collect()
 }
 
-/// Reason why the operands do not broadcast to the result `to`; `None` if they do.
+/// Reason why the operands do not broadcast to the result `to`; `None` if they do, if there are no operands, or if the
+/// node has the property `broadcast=1` of old ONNX operators.
 fn broadcast(operation: &OperatorSignature<'_>, to: &GraphTensorType) -> Option<String> {
     // ONNX before opset 7 aligns the second operand at `axis`.
     if operation.operands.is_empty() || operation.integer("broadcast") == Some(1) {
@@ -127,8 +128,8 @@ fn unlike(own: &GraphTensorType, to: &GraphTensorType) -> String {
     }
 }
 
-/// Reason why a convolution has a batch or channels that do not match; `None` if they match. The extents of the window
-/// (H, W) are not checked.
+/// Reason why a convolution has a batch or channels that do not match; `None` if they match, or if an operand or axis
+/// to compare is missing. The extents of the window (H, W) are not checked.
 fn convolution(operation: &OperatorSignature<'_>) -> Option<String> {
     let [data, filter, ..] = operation.operands.as_slice() else { return None };
     let result = operation.results.first()?;

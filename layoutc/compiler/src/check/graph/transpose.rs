@@ -65,8 +65,8 @@ pub(super) fn inverse(order: &[usize]) -> Vec<usize> {
 }
 
 /// Translation of the layout `text` of a tensor with the axes `from` to the axes `to`, so that both texts describe one
-/// order in memory. Axis `p` of `from` is axis `place[p]` of `to`. `None` if the text cannot be translated: its
-/// notation does not support it, or an axis has no letter.
+/// order in memory. Axis `p` of `from` is axis `place[p]` of `to`. `None` if the text cannot be translated, for example
+/// because its notation does not support it, or an axis has no letter.
 pub(super) fn rewritten(
     text: &str,
     from: &GraphTensorType,
@@ -118,7 +118,7 @@ pub(super) fn rewritten(
 
 /// Layout text that describes the row-major order of the operand by the letters of the result's axes `to`. Axis `p` of
 /// the operand is axis `place[p]` of `to`: with `to` N, C, H and `place` `[0, 2, 1]`, the text is `NHC`. `None` if an
-/// axis has no single-letter name, or there are more than [`MAX_LETTERS`].
+/// axis has no single-letter name, or there are no axes or more than [`MAX_LETTERS`].
 fn row_major(to: &GraphTensorType, place: &[usize]) -> Option<String> {
     let letters = place.iter().map(|axis| single(&to.axes.get(*axis)?.name));
     let letters: Option<String> = letters.collect();
@@ -150,7 +150,7 @@ fn is_letter(name: &str, letter: char) -> bool {
     single(name).is_some_and(|own| own.eq_ignore_ascii_case(&letter))
 }
 
-/// Letter that a name consists of; `None` if the name is not a single letter.
+/// Letter that a name consists of; `None` if the name is not a single ASCII letter.
 fn single(name: &str) -> Option<char> {
     let mut chars = name.chars();
     let first = chars.next().filter(char::is_ascii_alphabetic)?;

@@ -100,7 +100,8 @@ fn propagate_edge(
     is_new
 }
 
-/// Classes of tensors that must have the same layout: the transitive closure of the sharing constraints.
+/// Classes of tensors that must have equal layouts: the transitive closure of the sharing constraints with the relation
+/// [`LayoutSharing::Same`]. Constraints with [`LayoutSharing::Projection`] join no classes.
 struct EquivalenceClasses {
     /// Index in `members` of the class of each tensor, by the tensor's position.
     own: Vec<usize>,

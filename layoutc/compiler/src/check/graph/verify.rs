@@ -89,7 +89,8 @@ impl GraphVerifier<'_> {
 
     /// Tensors of `node` whose layouts are known but do not satisfy `choice`, as tuples
     /// `(tensor, own, required, is_operand)`: `tensor` is the position of the tensor; `own` is the candidate that an
-    /// operand has, or that the node gives to a result; `required` is the candidate that is required.
+    /// operand has, or that the node gives to a result; `required` is the candidate that is required. A constant
+    /// operand that may have any layout is never among them.
     fn wrong(&self, node: &GraphNode, choice: &OperatorChoice) -> Vec<(usize, usize, usize, bool)> {
         let tensor = |k: usize| self.graph.tensors.get(k);
         let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(k, required)| {

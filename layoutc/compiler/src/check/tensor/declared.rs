@@ -130,8 +130,8 @@ impl TensorChecker<'_> {
         })
     }
 
-    /// Symbols that the shape `shape` and the tensor's layout name, ordered by the locations of their declarations: the
-    /// path of the manifest, then the position in it.
+    /// Symbols whose names occur as words in the extents and conditions of `shape` or in the steps of the tensor's
+    /// layout, ordered by the locations of their declarations: the path of the manifest, then the position in it.
     pub(in crate::check) fn symbols(&self, shape: &ShapeItem) -> Vec<Symbol> {
         let mut words = BTreeSet::new();
         for axis in &shape.axes {

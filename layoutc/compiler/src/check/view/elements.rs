@@ -64,7 +64,8 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Required alignment of an element type, in bytes: the largest power of two that divides its size, at most 16.
+/// Required alignment of an element type, in bytes: the largest power of two that divides its size, at most 16; 1 for a
+/// type smaller than a byte.
 fn alignment(dtype: Dtype) -> u64 {
     let bytes = u64::from(dtype.element_bits() / 8);
     if bytes == 0 { 1 } else { 1 << bytes.trailing_zeros().min(4) }

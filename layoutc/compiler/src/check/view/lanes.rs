@@ -14,9 +14,9 @@ use crate::manifest::syntax::ViewItem;
 use crate::model::ViewKind;
 
 /// Lowers the view `item` of the base `seen` with elements of type `dtype`, whose number of lanes is a multiple or a
-/// divisor of the base's. Elements are joined or split along the axis of stride 1. `Err` if no axis has stride 1, if
-/// the elements to join are not contiguous, if their number along the axis is not a multiple of the number of lanes, if
-/// a swizzle separates them, or if the base is aligned by `align … at=origin`.
+/// divisor of the base's. Elements are joined or split along the axis of stride 1. `Err` if, for example, no axis has
+/// stride 1, the elements to join are not contiguous, their number along the axis is not a multiple of the number of
+/// lanes, a swizzle separates them, or the base is aligned by `align … at=origin`.
 pub(super) fn lane_view(
     item: &ViewItem,
     dtype: Dtype,

@@ -87,7 +87,7 @@ struct ViewChecker<'a> {
     syntax: &'a ManifestSyntax,
     tensors: &'a [Tensor],
     builders: &'a [Option<LayoutBuilder>],
-    /// Positions in `syntax.views` of the declared views, by name.
+    /// Positions in `syntax.views` of the declared views, by name: the first of each name, without names of tensors.
     named: BTreeMap<&'a str, usize>,
     /// Valid tensors, and the valid views checked so far, by name.
     known: BTreeMap<String, TensorRef>,

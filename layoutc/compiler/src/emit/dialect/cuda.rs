@@ -113,8 +113,8 @@ fn scalars(scalar: Scalar) -> &'static str {
     }
 }
 
-/// CUDA vector type of up to four lanes and 128 bits: `float4`, `uchar2`. Four lanes of 64 bits are a structure,
-/// because the alignment of `double4` changed in CUDA 13.
+/// CUDA vector type of up to four lanes and 128 bits: `float4`, `uchar2`. Wider vectors are structures, because the
+/// alignment of `double4` changed in CUDA 13. So are vectors of f16, bf16 and complex elements.
 fn own_type(dtype: Dtype) -> Option<String> {
     let base = match dtype.scalar {
         Scalar::F64 => "double",

@@ -85,7 +85,8 @@ pub struct Dialect {
     /// Macro that stores consecutive elements of an array as one vector: `LAYOUTC_STORE`; empty if the language has
     /// none.
     pub store_vector: &'static str,
-    /// Library functions and constants that generated code uses; local identifiers must not shadow these names.
+    /// Names of library functions and constants that generated code uses, except those of mathematical functions; local
+    /// identifiers must not shadow these names.
     pub called: &'static [&'static str],
 }
 

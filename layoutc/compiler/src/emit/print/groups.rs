@@ -23,8 +23,8 @@ impl<'a> Writer<'a> {
         self.line(depth, "}");
     }
 
-    /// Emits a body that each thread block executes once, with `name` as the index of the block. The index is not
-    /// defined if `to` is a constant of at most 1.
+    /// Emits a body that each thread block executes once, with `name` as the index of the block. No index is declared
+    /// if `to` is a constant of at most 1.
     pub(super) fn one_for_each_group(
         &mut self,
         name: &str,
@@ -40,8 +40,8 @@ impl<'a> Writer<'a> {
         self.stmts(body, depth);
     }
 
-    /// Emits a loop over `0..to` distributed over the threads of a block. With `round`, an unrolled loop of that name
-    /// counts the iterations of a thread, and `to` must be a multiple of the block size.
+    /// Emits a loop over `0..to` distributed over the threads of a block. With `round`, the loop is unrolled over a
+    /// variable of that name, which counts the iterations of a thread, and `to` must be a multiple of the block size.
     pub(super) fn share_among_items(
         &mut self,
         name: &str,

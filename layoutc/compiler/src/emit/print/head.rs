@@ -4,7 +4,8 @@ use crate::emit::dialect::Dialect;
 use crate::emit::element;
 use crate::emit::syntax::{Function, Param, ParamType, Returns};
 
-/// Dialect of a function: the one with 64-bit indices if the function returns a byte count.
+/// Dialect in which a function is printed: [`Dialect::for_bytes`] of `dialect` if the function returns a byte count,
+/// else `dialect`.
 pub(super) fn dialect_of(dialect: &'static Dialect, function: &Function) -> &'static Dialect {
     if function.returns == Returns::Bytes { dialect.for_bytes() } else { dialect }
 }

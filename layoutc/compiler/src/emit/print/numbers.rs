@@ -121,8 +121,8 @@ fn c(of: Printed<'_>, value: &Number) -> Piece {
     }
 }
 
-/// Index expression as a value of type `element`. A 32-bit index may overflow, so its arithmetic is done in 64 bits
-/// unless the expression calls functions on indices.
+/// Index expression as a value of type `element`. A 32-bit index may overflow, so that its arithmetic is done in 64
+/// bits if [`has_operators_alone`] is true.
 fn index(dialect: &'static Dialect, element: &str, value: &Expr) -> Piece {
     let style = Style::C(dialect);
     let ty = element::type_name(dialect, element, false);
@@ -141,7 +141,8 @@ fn index(dialect: &'static Dialect, element: &str, value: &Expr) -> Piece {
     Piece::cast(&ty, Piece::primary(format!("({})", expr(style, &widened))))
 }
 
-/// True if an index expression is printed with operators only, without calls of functions that take indices.
+/// True if an index expression is built of constants, names, sums, products, negations, divisions and remainders alone,
+/// and none of them is printed as a call of a function.
 fn has_operators_alone(dialect: &Dialect, value: &Expr) -> bool {
     let mut alone = true;
     value.visit(&mut |part| {

@@ -49,7 +49,7 @@ pub(super) struct Writer<'a> {
     pub(super) dialect: &'static Dialect,
     /// Parameters of the function.
     params: &'a [Param],
-    /// Type of `Let` variables: the index type, or `int` in a loop over threads.
+    /// Type of `Let` variables: the index type, or `int` in a loop over the threads of a block.
     pub(super) number: &'static str,
     text: &'a mut String,
 }
@@ -387,8 +387,9 @@ impl<'a> Writer<'a> {
         self.put(&[");\n"]);
     }
 
-    /// Prints the buffer that elements are accessed through, cast to the bits of halves if the language cannot copy
-    /// halves. `access` is `const ` for a read, empty for a write.
+    /// Prints the name of a buffer through which elements are accessed. If it is a parameter with `f16` elements and
+    /// the language cannot copy halves, the buffer is cast to the integers with their bits. `access` is `const ` for a
+    /// read, empty for a write.
     fn put_elements(&mut self, buffer: &str, access: &str) {
         let elements = self.elements(buffer, access);
         self.put(&[&elements]);

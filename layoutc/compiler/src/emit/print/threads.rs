@@ -5,7 +5,8 @@ use crate::emit::element;
 use crate::emit::syntax::{Stmt, TeamArray};
 
 impl<'a> Writer<'a> {
-    /// Emits an OpenMP directive for the next statement: `#pragma omp` and the text `says`, in an `#ifdef`.
+    /// Emits an OpenMP directive for the next statement: `#pragma omp` and the text `says`, in an `#ifdef`. Emits
+    /// nothing if the language has no OpenMP.
     pub(super) fn openmp(&mut self, says: &str) {
         if !self.dialect.openmp.is_empty() {
             self.line(0, &format!("#ifdef {}", self.dialect.openmp));
@@ -14,7 +15,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Emits an OpenMP `single` construct: one thread executes the body.
+    /// Emits an OpenMP `single` construct: one thread executes the body. Without OpenMP, the body is executed as it is.
     pub(super) fn single(&mut self, body: &'a [Stmt], depth: usize) {
         self.openmp("single");
         if let [Stmt::For { .. }] = body {

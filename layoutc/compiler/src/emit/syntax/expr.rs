@@ -4,8 +4,9 @@ use crate::machine::CPU;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Index expression: an integer or a truth value. The dividend of `div` and `mod` is proven nonnegative. `floor_div`
-/// and `floor_mod` round towards minus infinity (`-1 floor_div 4` is -1, `-1 floor_mod 4` is 3). Divisors are positive.
+/// Index expression: an integer or a truth value. The dividend of `div` and `mod` is proven nonnegative, except in the
+/// value of a macro, where both truncate as in C. `floor_div` and `floor_mod` round towards minus infinity: for -1 and
+/// 4 they are -1 and 3. Divisors are positive.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Expr {
@@ -49,16 +50,16 @@ pub enum Expr {
         /// Factors, in order.
         args: Vec<Expr>,
     },
-    /// Quotient of a nonnegative dividend, rounded down.
+    /// Quotient of a dividend that is nonnegative except in macros, rounded towards 0.
     Div {
-        /// Dividend, proven nonnegative.
+        /// Dividend, proven nonnegative except in macros.
         a: Box<Expr>,
         /// Divisor, positive.
         b: Box<Expr>,
     },
-    /// Remainder of a nonnegative dividend.
+    /// Remainder of `div`, nonnegative except in macros.
     Mod {
-        /// Dividend, proven nonnegative.
+        /// Dividend, proven nonnegative except in macros.
         a: Box<Expr>,
         /// Divisor, positive.
         b: Box<Expr>,

@@ -181,8 +181,8 @@ impl From<ir::LaunchAxis> for WorkAxis {
 }
 
 /// Statements of the syntax tree for the statements of a body. A directive precedes an unrolled or worksharing loop. An
-/// `Unused` statement after a launch marks each index that the body does not use. Consecutive declarations of shared
-/// arrays become one statement.
+/// `Unused` statement after a launch marks each index that the body does not use. Consecutive declarations of arrays
+/// that the threads of a parallel region share become one `TeamArrays` statement.
 pub fn stmts(body: Vec<ir::Stmt>) -> Vec<Stmt> {
     let unused = unused_indices(&body);
     let mut stmts = Vec::with_capacity(body.len());

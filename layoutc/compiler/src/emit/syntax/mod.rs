@@ -112,7 +112,8 @@ pub struct Function {
     /// True if a parallel region encloses the call of the function.
     pub in_region: bool,
     /// `Unused` statements that replace those at the top level of `body` in a language that prints no `Assert`
-    /// statements: they also mark parameters that only such statements use. Empty for a function that a template makes.
+    /// statements: they also mark parameters that only `Assert` statements use. Empty for a function that a template
+    /// makes.
     #[serde(skip)]
     pub(super) unchecked: Vec<Stmt>,
 }

@@ -41,7 +41,7 @@ pub enum Number {
         /// Condition on indices.
         condition: Expr,
     },
-    /// Element read from a buffer.
+    /// Element read from a buffer, or from an array that the function declares.
     Load {
         /// Identifier of the buffer.
         buffer: String,
@@ -128,9 +128,9 @@ pub enum NumberOp {
     Multiply,
     /// `a / b` of floats.
     Divide,
-    /// Quotient of integers, rounded towards minus infinity.
+    /// Quotient of integers, rounded towards minus infinity; 0 if `b` is 0.
     FloorDivide,
-    /// Remainder of `floor_divide`, which has the sign of the divisor: 3 for -1 and 4.
+    /// Remainder of `floor_divide`, which has the sign of the divisor: 3 for -1 and 4. It is `a` if `b` is 0.
     Modulo,
     /// Conjunction of truth values.
     And,
@@ -160,8 +160,8 @@ pub enum Gathering {
     Sum,
     /// Product of the stored and the new value.
     Product,
-    /// Lesser of the stored and the new value.
+    /// Lesser of the stored and the new value; the stored value if one of them is a NaN.
     Min,
-    /// Greater of the stored and the new value.
+    /// Greater of the stored and the new value; the stored value if one of them is a NaN.
     Max,
 }

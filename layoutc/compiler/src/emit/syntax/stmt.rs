@@ -30,7 +30,8 @@ pub enum Stmt {
         name: String,
         /// Element type of the constant.
         element: String,
-        /// Bit pattern of one lane in hexadecimal, without `0x`; all lanes are equal.
+        /// Bit pattern of one lane in hexadecimal, without `0x`; all lanes are equal. For a record, the bits of the
+        /// whole record.
         bits: String,
         /// Form of the constant in source code.
         spelling: Spelling,
@@ -62,7 +63,7 @@ pub enum Stmt {
         otherwise: Vec<Stmt>,
     },
     /// Declaration of the indices of the current work item along the axes of the launch range, fastest first. Work
-    /// items with an index at or beyond an extent return at once.
+    /// items with an index at or beyond an extent return immediately.
     WorkItem {
         /// Axes of the launch range, one to three.
         axes: Vec<WorkAxis>,
@@ -235,7 +236,7 @@ pub enum Stmt {
         /// Number of elements: 2, 4, 8 or 16.
         elements: i64,
     },
-    /// Store of one byte that holds several packed elements.
+    /// Store of one byte of a buffer whose elements share bytes.
     StoreByte {
         /// Identifier of the buffer.
         buffer: String,
@@ -311,13 +312,14 @@ pub enum Stmt {
         count: Expr,
         /// Bytes of one run; 0 or less copies nothing.
         bytes: Expr,
-        /// Bytes that the whole relayout writes, or -1. The routine uses streaming (non-temporal) stores if the number
-        /// exceeds a part of the last-level cache, and always for -1.
+        /// Bytes that the whole relayout writes, or -1. On x86 processors that benefit from streaming (non-temporal)
+        /// stores, the routine uses them if the number exceeds a part of the last-level cache. -1 selects streaming
+        /// stores on every x86 processor.
         whole_bytes: Expr,
     },
     /// Conversion of the elements of several contiguous runs to another type, between two buffers that do not overlap.
     CastRuns {
-        /// Conversion name, as in an operand.
+        /// Conversion name: `f32_to_f16`.
         cast: String,
         /// Starts of the runs in the destination.
         to: Strided,
@@ -330,7 +332,7 @@ pub enum Stmt {
     },
     /// Transpose of a block as in `transpose`, with a conversion of each element.
     CastTranspose {
-        /// Conversion name, as in an operand.
+        /// Conversion name: `f32_to_f16`.
         cast: String,
         /// Number of adjacent elements that are transposed as a unit.
         together: u32,
@@ -420,7 +422,7 @@ pub enum Operand {
         /// Function that reads an element which shares bytes with others; `null` for a plain read.
         through: Option<String>,
     },
-    /// Value of a declared element constant.
+    /// Value of a declared element constant. In a `put`, also the array that holds the four elements of the texel.
     Element {
         /// Identifier of the constant.
         name: String,

@@ -47,14 +47,14 @@ const BROADCAST: &str = "Add And BitShift BitwiseAnd BitwiseOr BitwiseXor Div Eq
     GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or Pow Sub Sum SwiGLU Where Xor";
 
 /// Names of the elementwise operators with one data operand, whose shape the result has, separated by spaces. Further
-/// operands are scalars or have one value per channel.
+/// operands, such as slopes and scales, do not change the shape.
 const UNARY: &str = "Abs Acos Acosh Asin Asinh Atan Atanh BitCast BitwiseNot Cast CastLike Ceil \
     Celu Cos Cosh DequantizeLinear Elu Erf Exp Floor Gelu HardSigmoid HardSwish Identity IsInf \
     IsNaN LeakyRelu Log Mish Neg Not PRelu QuantizeLinear Reciprocal Relu Round Selu Shrink \
     Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu";
 
-/// Names of the operators that work along axes and whose result has the shape of the first operand, separated by
-/// spaces.
+/// Names of operators that work along axes, list no parameters, and have one result with the shape of the first
+/// operand; separated by spaces.
 const KEEPING: &str = "CumProd GroupNormalization Hardmax InstanceNormalization LRN LogSoftmax \
     LpNormalization MeanVarianceNormalization RMSNormalization Scatter ScatterElements Softmax";
 

@@ -10,7 +10,7 @@ use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 ///
 /// # Errors
 /// [`ShapeError::Operator`] if there is no shape rule for the operator, [`ShapeError::Mismatch`] if its operands do not
-/// match.
+/// match, [`ShapeError::ElementType`] if an attribute names a type that layoutc does not have.
 pub(super) fn fused(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let like = |dtype| Ok(vec![ShapedTensor::new(dtype, input.shape.clone())]);

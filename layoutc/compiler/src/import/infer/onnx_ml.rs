@@ -12,7 +12,8 @@ const TEXT: i64 = 8;
 ///
 /// # Errors
 /// [`ShapeError::Operator`] if there is no shape rule for the operator, [`ShapeError::Mismatch`] if its operands do not
-/// match. [`ShapeError::ElementType`] for string results, [`ShapeError::NotTensor`] for maps.
+/// match. [`ShapeError::ElementType`] for results of a type that layoutc does not have, such as strings,
+/// [`ShapeError::NotTensor`] for maps.
 pub(super) fn learned(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let like = |dtype| Ok(vec![ShapedTensor::new(dtype, input.shape.clone())]);
@@ -84,7 +85,8 @@ fn classes(call: &OnnxCall<'_>, name: &str) -> ShapeResult<Vec<ShapedTensor>> {
     ])
 }
 
-/// Element type of the result of `LabelEncoder`; the error is [`ShapeError::ElementType`] for strings.
+/// Element type of the result of `LabelEncoder`; the error is [`ShapeError::ElementType`] for strings and other types
+/// that layoutc does not have.
 fn label(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     if let Some(own) = call.attribute("values_tensor").and_then(|own| own.t.as_ref()) {
         return element_type(own.data_type);

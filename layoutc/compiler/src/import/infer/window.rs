@@ -21,7 +21,7 @@ impl WindowParams {
     }
 }
 
-/// Result of `Conv`, whose filter is operand 1.
+/// Result of a convolution whose filter is operand 1, such as `Conv` or `DeformConv`.
 pub(super) fn conv(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     Ok(ShapedTensor::new(data.dtype, conv_shape(call, &data.shape, call.shape(1)?)?))
@@ -132,8 +132,8 @@ fn group(call: &OnnxCall<'_>) -> ShapeResult<u64> {
 /// attribute `kernel_shape`, or without it those of `filter`, the spatial shape of the filter.
 ///
 /// # Errors
-/// `ShapeError::Mismatch` if there are neither, if an attribute does not have `rank` axes, or if a kernel extent,
-/// stride or dilation is less than 1.
+/// `ShapeError::Mismatch` if there are neither, if an attribute or the filter does not fit `rank` axes, or if a kernel
+/// extent, stride or dilation is less than 1.
 fn moves(
     call: &OnnxCall<'_>,
     rank: usize,

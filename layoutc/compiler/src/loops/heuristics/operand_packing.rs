@@ -103,8 +103,8 @@ pub(crate) fn keeps_sums(statement: &Statement, target: &Tensor) -> bool {
 
 /// Pair of the longest reduced loop on which the packed block depends, and the iterations per chunk (a power of 2) with
 /// which a block has at most `packed_part_bytes`; `bytes` is the size of the block of the whole reduction. `None` if
-/// the block depends on no reduced loop or on one without constant trip count, or if the reduced loops of a chunk would
-/// have fewer than `far_vectors` iterations in total.
+/// the block depends on no reduced loop or on one without constant trip count, if a block of one iteration is larger,
+/// or if the reduced loops of a chunk would have fewer than `far_vectors` iterations in total.
 fn split_k_factor(
     domain: &IterationDomain,
     candidate: &Candidate<'_>,
@@ -127,8 +127,8 @@ fn split_k_factor(
 
 /// Candidate for a loop of `outer` along which all reads but one are broadcast or unit-stride, and no read has a
 /// boundary condition; the read of the candidate is the other one. The loop has a constant trip count of at least
-/// `lanes`. Prefers a trip count that is a multiple of `lanes`, then a unit-stride target, then the greatest trip
-/// count. `None` if there is no such loop.
+/// `lanes`. If the manifest names the loop to vectorize, only that one qualifies. Prefers a trip count that is a
+/// multiple of `lanes`, then a unit-stride target, then the greatest trip count. `None` if no loop qualifies.
 fn strided_operand<'a>(
     domain: &IterationDomain,
     outer: &[usize],
@@ -158,8 +158,8 @@ fn strided_operand<'a>(
 }
 
 /// Candidate for the one read that is unit-stride along the vector loop `number` but has a stride of at least
-/// `far_stride_bytes` along a reduced loop of at least `far_vectors` iterations. `None` if there is no such read, or
-/// more than one.
+/// `far_stride_bytes` along a reduced loop of at least `far_vectors` iterations. `None` if there is no such read or
+/// more than one, or if [`Candidate::new`] rejects it.
 fn page_strided_operand<'a>(
     domain: &IterationDomain,
     number: usize,
@@ -211,8 +211,8 @@ struct Found {
 
 /// Schedule with the loops reordered so that each block is packed once for all its uses. `sight` are the reads, and
 /// `tensor` is the tensor to pack. `parts` is a reduced loop and its iterations per chunk: the chunks become the
-/// outermost loop (split-K). `None` if the block has no constant size, or has fewer than `packing_uses` uses, or no
-/// vector loop is found.
+/// outermost loop (split-K); `None` without chunks. The result is `None` if the block is no box of constant size, has
+/// fewer than `packing_uses` uses, or cannot be at its loop, or if no vector loop is found.
 fn schedule_with_packing<'a>(
     domain: &IterationDomain,
     compute: &KernelInstance,
@@ -283,9 +283,9 @@ fn schedule_with_packing<'a>(
     }))
 }
 
-/// Moves the outer loops on which the block depends before those that reuse it. Returns the name of the innermost loop
-/// on which the block depends, inside which it is packed, and the number of uses of each block. `None` if the block
-/// depends on no outer loop.
+/// Moves the outer loops on which the block depends, and those whose names are kept, before those that reuse it.
+/// Returns the name of the last loop that was moved, inside which the block is packed, and the number of uses of each
+/// block. `None` if no loop was moved.
 fn reorder(
     domain: &IterationDomain,
     order: &mut Order,

@@ -1,5 +1,5 @@
-//! Choice of the parallel loop of a relayout: the outermost one with iterations for all threads and enough bytes, of
-//! those whose iterations write disjoint bytes.
+//! Choice of the parallel loop of a relayout, of those with enough bytes whose iterations write disjoint bytes: the
+//! outermost one with iterations for all threads, or else the one with the most iterations.
 
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::symbol::Symbol;
@@ -34,7 +34,7 @@ impl Cores {
 /// Loop of a nest, as a candidate to run in parallel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Loop {
-    /// Least trip count over all values of the symbols.
+    /// Lower bound of the trip count for all values of the symbols.
     pub least: i128,
     /// Trip count for large values of the symbols.
     pub typical: i128,
@@ -75,10 +75,10 @@ fn choose_from(loops: &[Loop], element_bits: i128, least: i128) -> Option<usize>
     enough.or_else(most).map(|(k, _)| *k)
 }
 
-/// True if iterations of a loop with the stride `stride` write disjoint bytes: each iteration writes inside its own
-/// aligned window of `stride` elements. `in_whole` is the least number of elements that fills whole bytes. `outer` are
-/// the strides of the outer loops, `inner` the strides and greatest values of all other loops, `constant` is the offset
-/// with all loops at 0; all in elements.
+/// True if iterations of a loop with the stride `stride` are known to write disjoint bytes: each iteration writes
+/// inside its own aligned window of `stride` elements. `in_whole` is the least number of elements that fills whole
+/// bytes. `outer` are the strides of the outer loops, `inner` the strides and greatest values of all other loops,
+/// `constant` is the offset with all loops at 0; all in elements.
 pub(crate) fn writes_are_disjoint(
     stride: i128,
     in_whole: i128,

@@ -10,8 +10,8 @@ use crate::loops::reads::{AccessSummary, Reads};
 use crate::machine::{CPU, Registers};
 use crate::model::compute::{MathFunction, Reduction, Statement, TypedExprKind};
 
-/// True if a statement may use partial sums: a reduction without divisions and without calls of functions other than
-/// `abs` and `sqrt`. After slower operations, the latency of the accumulation does not matter.
+/// True if a statement may use partial sums: a reduction without integer divisions, and without calls of functions
+/// other than `abs` and `sqrt`. After such slow operations, the latency of the accumulation does not matter.
 pub(crate) fn may_have_partial_sums(statement: &Statement) -> bool {
     let mut is_quick = statement.op != Reduction::Assign && !statement.value.divides();
     statement.value.walk(&mut |value| {
@@ -24,9 +24,9 @@ pub(crate) fn may_have_partial_sums(statement: &Statement) -> bool {
 
 /// Splits the loop over accumulators off the first loop of `reduced` along which no read has a boundary condition, and
 /// all reads have stride 0 or 1, at least one of them 1. It has up to `partial_sum_vectors` vectors of `lanes`
-/// iterations. A loop over rows may be split off `outer`. Returns the pair of the new loops and of the loops inside the
-/// reduced loop around the accumulators, outermost first. `None` if there is no such loop, or the first one has a
-/// constant trip count of fewer than two vectors.
+/// iterations. A loop over rows may be split off `outer`; there are then up to `partial_sum_vectors_of_rows` vectors.
+/// Returns the pair of the new loops and of the loops inside the reduced loop around the accumulators, outermost first.
+/// `None` if there is no such loop, or the first one has a constant trip count of fewer than two vectors.
 pub(crate) fn lanes(
     domain: &mut IterationDomain,
     outer: &mut Vec<usize>,

@@ -49,8 +49,8 @@ pub(crate) fn register_tile(
 }
 
 /// Number of the loop of `outer` to vectorize: all reads are broadcast or unit-stride along it, some read or the target
-/// is unit-stride, and it has more than one iteration. If the manifest names the loop, only that one qualifies. Prefers
-/// a loop without boundary conditions, then one whose trip count is a multiple or divisor of `lanes`, then a
+/// is unit-stride, and it has a constant trip count above 1. If the manifest names the loop, only that one qualifies.
+/// Prefers a loop without boundary conditions, then one whose trip count is a multiple or divisor of `lanes`, then a
 /// unit-stride target, then the greatest trip count. `None` if no loop qualifies.
 pub(crate) fn vector_axis(
     domain: &IterationDomain,
@@ -165,10 +165,10 @@ fn split_off(
     Ok((second, Some(first)))
 }
 
-/// Loop over the rows of a register tile, split from the innermost loop of `outer` that is not `rest` and has more than
-/// one iteration. It has at most `most` rows, with `each` vectors each. Rows pay if some read is constant along the
-/// loop, because that read is loaded once for several rows. `None` if no read is, the trip count is not constant, or
-/// `most` is below 2.
+/// Loop over the rows of a register tile, split from the innermost loop of `outer` that is not `rest`, the loop over
+/// vectors, and whose trip count is not 1. It has at most `most` rows, with `each` vectors each. Rows pay if some read
+/// is constant along the loop, because that read is loaded once for several rows. `None` if no read is, there is no
+/// such loop, its trip count is not constant or is 0, or `most` is below 2.
 pub(crate) fn row_tile(
     domain: &mut IterationDomain,
     outer: &mut Vec<usize>,
@@ -191,9 +191,9 @@ pub(crate) fn row_tile(
     Ok(Some(split_off(domain, outer, number, by)?.0))
 }
 
-/// Number of rows of a register tile along a loop of `rounds` rows with `each` vectors each, at most `most`. Prefers a
-/// divisor of `rounds` that is at least half of `most`, if it has `sums_in_flight` vectors or gives no more tiles than
-/// `most`; else `most`.
+/// Number of rows of a register tile along a loop of `rounds` rows with `each` vectors each. It is the greatest divisor
+/// of `rounds` up to `most`, if that is at least half of `most`, and either has `sums_in_flight` vectors or gives no
+/// more tiles than `most`; else `most`.
 fn rows(rounds: i128, most: i128, each: i128) -> i128 {
     let least = most.div_euclid(2).max(2);
     let parts = |by: &i128| rounds.saturating_add(by - 1).checked_div(*by).unwrap_or(rounds);
@@ -205,8 +205,8 @@ fn rows(rounds: i128, most: i128, each: i128) -> i128 {
 }
 
 /// The loops `reduced` in the order of memory, outermost first: loops with boundary conditions, then the others, each
-/// by decreasing sum of the absolute strides of all reads. A loop along which a read has no constant stride is split if
-/// that gives constant strides.
+/// by decreasing sum of the absolute constant strides of all reads. A loop in which the offset of a read is not affine
+/// is split if the offsets are affine in both parts.
 pub(crate) fn order_reduction_by_stride(
     domain: &mut IterationDomain,
     reduced: &[usize],
@@ -228,9 +228,9 @@ pub(crate) fn order_reduction_by_stride(
     Ok(all)
 }
 
-/// Trip count of the inner loop with which the loop `number` must be split so that all reads have constant strides
-/// along both loops. `None` if they have constant strides already, the trip count is not constant, or no power of 2
-/// from 2 to 256 that divides it gives constant strides.
+/// Trip count of the inner loop with which the loop `number` must be split so that the offsets of all reads are affine
+/// in both loops. `None` if they are affine in the loop already, the trip count is not constant, or no power of 2 from
+/// 2 to 256 that is a proper divisor of it makes them affine.
 fn even_parts(
     domain: &IterationDomain,
     number: usize,

@@ -59,8 +59,8 @@ impl CommonDigit {
 }
 
 impl DigitRefinement {
-    /// True if the elements of a chain do not start or end at the bounds of its digits, so that loops need adjusted
-    /// bounds.
+    /// True unless it is known that the elements of a chain start and end at the bounds of its digits. Loops over a
+    /// guarded chain need adjusted bounds.
     pub fn is_guarded(&self, chain: usize, symbols: &[Symbol]) -> bool {
         self.chains
             .get(chain)
@@ -88,7 +88,7 @@ impl ValidRange {
 }
 
 /// Common refinement of the address maps `from` and `to` of two tensors with the same logical axes, `axes`. `None` if
-/// the maps have different chains, or the weights of their digits do not divide each other.
+/// the maps have different chains, or the weights of the digits of a chain do not divide each other.
 ///
 /// # Errors
 /// [`ExprError`] if a stride or extent overflows or becomes too large.
@@ -207,7 +207,8 @@ fn refine(
 }
 
 /// Stride of a digit of the weight `weight` in a chain, in elements: a multiple of the stride of the chain's digit with
-/// the greatest weight up to `weight`. `None` if there is no such digit, or its weight does not divide `weight`.
+/// the greatest weight up to `weight`; 0 for a chain without digits. `None` if the chain has digits but none of a
+/// weight up to `weight`, or that weight does not divide `weight`.
 fn stride_at(chain: &AddressChain, weight: i128) -> Result<Option<Expr>, ExprError> {
     // A chain without digits consists of an axis of one element.
     if chain.digits.is_empty() {

@@ -63,8 +63,9 @@ pub(crate) fn peel_remainder(
     Ok(parts)
 }
 
-/// Pair of the most significant digit of the chain that ends inside of a run, and of the end of the chain's elements.
-/// `None` if no run of 1, 2, 4, 8 or 16 bytes is partial. `element` is the size of an element in bytes.
+/// Pair of the most significant digit of the chain whose elements may end inside of a run of 1, 2, 4, 8 or 16 bytes,
+/// and of the end of these elements. `None` if there is no such run, or if the elements may start late. `element` is
+/// the size of an element in bytes.
 fn partial_run(
     refinement: &DigitRefinement,
     symbols: &[Symbol],

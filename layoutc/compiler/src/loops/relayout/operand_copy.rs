@@ -77,7 +77,7 @@ fn read_and_conversions(value: &TypedExpr) -> (&TypedExpr, Vec<Scalar>) {
 
 /// Conversion that has the result of converting elements of type `from` to `types` in order, then to `to`. The inner
 /// option is `None` if no conversion is needed. The outer one is `None` if the chain of conversions may round, wrap or
-/// saturate differently.
+/// saturate differently, or if no single conversion from `from` to `to` exists.
 #[expect(
     clippy::option_option,
     reason = "the inner one is the conversion, the outer one the result"

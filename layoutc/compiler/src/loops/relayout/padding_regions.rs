@@ -86,8 +86,8 @@ fn dense(refinement: &DigitRefinement, slots: i128) -> Option<Vec<Span<'_>>> {
     (next == slots && refinement.to_constant.as_const() == Some(0)).then_some(digits)
 }
 
-/// Padding regions in which `m` of `chain` is at least `high`, one for each digit: the more significant digits equal
-/// those of `high`, and this one is greater.
+/// Padding regions in which `m` of `chain` is at least `high`, at most one for each digit: the more significant digits
+/// equal those of `high`, and this one is greater, or for the last digit also equal.
 fn beyond(digits: &[Span<'_>], chain: usize, high: i128) -> Vec<PaddingRegion> {
     let mut of_chain: Vec<usize> = (0..digits.len())
         .filter(|k| digits.get(*k).is_some_and(|digit| digit.digit.chain == chain))

@@ -37,7 +37,7 @@ pub enum Primitives {
 /// Relayout with all its loops decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelayoutPlan {
-    /// Parts, executed in order; empty if there is no element to copy.
+    /// Parts, executed in order; empty if an extent is a constant of at most 0, so that there is no element to copy.
     pub parts: Vec<RelayoutPart>,
     /// Size of all elements in the destination, in bytes, over symbols; 0 if an element has less than a byte.
     pub whole_bytes: Algebra,

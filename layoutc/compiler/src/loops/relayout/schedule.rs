@@ -56,9 +56,9 @@ pub enum RelayoutPrimitive {
     Element,
     /// Transposition of a tile of `rows` by `columns`.
     Transpose {
-        /// Digit that is contiguous in the destination.
+        /// Digit of the rows, which is contiguous in the destination, in units of what is transposed as one element.
         rows: usize,
-        /// Digit that is contiguous in the source.
+        /// Digit of the columns, which is contiguous in the source, in the same units.
         columns: usize,
         /// Digit of the run that is copied as one element; `None` if single elements are transposed.
         together: Option<usize>,

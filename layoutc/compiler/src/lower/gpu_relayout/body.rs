@@ -63,8 +63,8 @@ pub(crate) struct TileLowering<'w, 'n> {
     /// Strides in the source and in the destination, in words, as the pairs (digit, stride) of `TileLowering::steps`.
     /// Empty until `TileLowering::starts` sets them.
     pub(crate) steps: Vec<Vec<(usize, Expr)>>,
-    /// Private arrays of the loop that reads and of the loop that writes; `None` for a loop that copies each element at
-    /// once.
+    /// Private arrays of the loop that reads and of the loop that writes; `None` for a loop that does not keep elements
+    /// in an array between its read and its write.
     pub(crate) held: [Option<Held>; 2],
     /// Transpose tile of a thread; `None` if words are copied unchanged.
     pub(crate) block: Option<Block>,

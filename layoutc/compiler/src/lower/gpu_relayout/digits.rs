@@ -200,7 +200,7 @@ impl Digits {
 
     /// Digits with `read` values of digit `f`, the fastest in the source, and `written` values of digit `t`, the
     /// fastest in the destination, joined to words. Strides and offsets are in words of `read` elements in the source
-    /// and of `written` elements in the destination. `f` and `t` may be the same digit.
+    /// and of `written` elements in the destination. `f` and `t` may be the same digit if `read` equals `written`.
     pub(crate) fn by_words(
         &self,
         [f, t]: [usize; 2],

@@ -1,4 +1,4 @@
-//! Kernels with one thread for each element, byte or texel of the destination, or for each element of the source.
+//! Kernels with one thread for each element, byte or texel of the destination, or for each logical index.
 
 use crate::ir::{Compare, Expr, LaunchAxis, LoopKind, Primitive, Stmt, Storage, Value};
 use crate::loops::arith::{ceil_div, is_multiple};
@@ -151,7 +151,8 @@ impl GpuRelayout<'_, '_> {
         Ok(kernel(self.builder, body, range))
     }
 
-    /// Kernel with one thread for each element of the tensor, which writes the element to its slot.
+    /// Kernel with one thread for each logical index within the extents, which writes the element to its slot if the
+    /// index is that of an element.
     pub(crate) fn scatter(mut self) -> Result<Kernel, PlanError> {
         let context = self.statement.destination.context();
         let items = Items::new(context, &count(context.layout.logical())?)?;
@@ -174,8 +175,8 @@ impl GpuRelayout<'_, '_> {
         Ok(kernel(self.builder, body, vec![items]))
     }
 
-    /// Kernel with a single thread that copies everything, for packed elements in a layout without a closed-form
-    /// inverse.
+    /// Kernel with a single thread that copies everything, for packed elements in a view, or in a layout without a
+    /// closed-form inverse.
     pub(crate) fn one_item(mut self) -> Result<Kernel, PlanError> {
         let context = self.statement.destination.context();
         let symbol = |var| context.symbol(var);

@@ -1,13 +1,14 @@
 //! Relayout kernels for GPUs. Threads are OpenCL's work items, thread blocks its work-groups, shared memory its local
 //! memory.
 //!
-//! If both layouts are sums of digits, thread blocks copy tiles: they read in the order of the source and write in the
-//! order of the destination, through shared memory if the orders differ. Otherwise each thread computes one piece of
-//! the destination (an element, a byte of packed elements, or a texel of an image) and gathers its value from the
-//! source. No two threads write the same memory, and padding gets its fill value in the same pass.
+//! If source and destination are buffers of whole-byte elements whose layouts have digits in common, thread blocks copy
+//! tiles: they read in the order of the source and write in the order of the destination, through shared memory if the
+//! orders differ. Otherwise each thread computes one piece of the destination (an element, a byte of packed elements,
+//! or a texel of an image) and gathers its value from the source. No two threads write the same memory. Padding gets
+//! its fill value in the same pass, or from a separate kernel before it.
 //!
-//! Exception: a destination layout without a closed-form inverse is scattered to. Each thread reads one element and
-//! writes it to its slot, after a separate kernel has filled the padding.
+//! Exception: without tiles, a destination that is a view, or whose layout has no closed-form inverse, is scattered to.
+//! Each thread reads one element and writes it to its slot; packed elements are all written by one thread.
 
 mod body;
 mod bounds;
@@ -60,7 +61,7 @@ pub struct Unaligned {
 pub struct Items {
     /// Number of threads, an expression over the symbols' identifiers.
     pub count: Expr,
-    /// True unless `count` is at least 1 for all values of the symbols.
+    /// True unless `count` is known to be at least 1 for all values of the symbols.
     pub may_be_none: bool,
 }
 

@@ -33,8 +33,8 @@ impl Digits {
                 && self.is_near(|digit| &digit.to, &self.to, scope)?)
     }
 
-    /// True if the sum of all digits times their `stride` fits 32 bits, both with and without `constant`. Each digit
-    /// takes all values below its room.
+    /// True if the sum of all digits times their `stride` is known to fit 32 bits, both with and without `constant`.
+    /// Each digit takes all values below its room.
     fn is_near(
         &self,
         stride: fn(&Digit) -> &Algebra,

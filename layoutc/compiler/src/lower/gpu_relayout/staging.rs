@@ -17,8 +17,8 @@ pub(crate) struct Staging {
     conflicts: i64,
 }
 
-/// Arrangement of the tile with the fewest bank conflicts; among equals, the smallest. `element_bytes` is the size of
-/// an element of the tile.
+/// Arrangement of the tile with the fewest bank conflicts of those that are tried, the smallest among equals; the first
+/// without conflicts ends the search. `element_bytes` is the size of an element of the tile.
 pub(crate) fn stage(tile: &Tile, element_bytes: i64) -> Staging {
     let order = tile.inside(&tile.by_to);
     // Rows that end at the source's fastest digit are tried first.

@@ -8,8 +8,8 @@ const MOST: i128 = i32::MAX as i128;
 
 impl TileLowering<'_, '_> {
     /// Strides for the sum of `digit * stride` inside a tile, as pairs (digit, stride), from the strides `steps`. If a
-    /// sum of 32 bits may overflow, the largest strides are declared as variables in `body`: these have the width of an
-    /// index and widen the sum.
+    /// sum of 32 bits may overflow, the strides with the greatest contributions are declared as variables in `body`:
+    /// these have the width of an index and widen the sum.
     pub(crate) fn steps(
         &mut self,
         mut steps: Vec<(usize, Expr)>,

@@ -28,8 +28,8 @@ pub(crate) struct Turn {
 }
 
 /// Pair of the digits in which each transpose tile is one value, followed by two digits that count inside a tile, and
-/// of the transpose tile. `None` if neither source nor destination can be accessed by words, or if both have the same
-/// fastest digit. `element_bytes` is the size of what is transposed as one element.
+/// of the transpose tile. `None` if source or destination has no contiguous digit, if both have the same one, or if no
+/// words of several elements are possible. `element_bytes` is the size of what is transposed as one element.
 ///
 /// If padding is filled (`fills`), a word that is written may contain padding. Otherwise, a word that is read may end
 /// in padding if all of it is inside the source's `source_elements` slots.

@@ -60,8 +60,8 @@ impl End {
     }
 }
 
-/// True if words of `together` values of digit `run`, which is contiguous in the memories `ends`, are aligned there and
-/// are each all elements or all padding.
+/// True if words of `together` values of digit `run`, which is contiguous in the memories `ends`, are known to be
+/// aligned there, and each to be all elements or all padding.
 pub(crate) fn holds(
     digits: &Digits,
     run: usize,
@@ -72,8 +72,8 @@ pub(crate) fn holds(
     lies_right(digits, run, together, ends, symbols) && is_whole(digits, run, together, symbols)
 }
 
-/// True if words of `together` values of digit `run`, which is contiguous in the memories `ends`, are aligned there:
-/// they start at multiples of `together` elements.
+/// True if words of `together` values of digit `run`, which is contiguous in the memories `ends`, are known to be
+/// aligned there: they start at multiples of `together` elements.
 pub(crate) fn lies_right(
     digits: &Digits,
     run: usize,
@@ -91,7 +91,7 @@ pub(crate) fn lies_right(
         && ends.iter().all(|end| multiple(end.constant(digits)))
 }
 
-/// True if each group of `together` values of digit `run` is all elements or all padding.
+/// True if each group of `together` values of digit `run` is known to be all elements or all padding.
 fn is_whole(digits: &Digits, run: usize, together: i128, symbols: &[Symbol]) -> bool {
     let Some(own) = digits.list.get(run) else { return false };
     let weight = own.weight.saturating_mul(together);

@@ -97,8 +97,8 @@ pub(crate) fn parts(
     caches.iter().map(part).collect()
 }
 
-/// True if the caller of a CPU kernel allocates the memory of the intermediate `tensor`: it is computed as a whole and
-/// does not fit the stack.
+/// True if the caller of a CPU kernel allocates the memory of the intermediate `tensor`: it is computed as a whole, and
+/// has more than `CPU.local_stack_bytes` bytes or no constant size.
 pub(crate) fn is_given(compute: &KernelInstance, tensor: &Tensor) -> bool {
     compute.compute_at(&tensor.name).is_none() && stack_elements(tensor).is_none()
 }
@@ -111,7 +111,8 @@ fn stack_elements(tensor: &Tensor) -> Option<i64> {
     i64::try_from(elements).ok().filter(|_| bytes <= CPU.local_stack_bytes)
 }
 
-/// Declaration of an intermediate tensor on the stack; `None` if the caller allocates it.
+/// Declaration of an intermediate tensor on the stack; `None` if it has more than `CPU.local_stack_bytes` bytes or no
+/// constant size.
 pub(crate) fn on_the_stack(bound: &BufferBinding) -> Option<Stmt> {
     let elements = stack_elements(bound.tensor())?.max(1);
     let (name, dtype) = (bound.name.clone(), bound.tensor().dtype);

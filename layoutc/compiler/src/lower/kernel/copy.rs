@@ -47,7 +47,7 @@ pub(crate) struct StagingCopy {
     /// Physical index in the tensor if the tensor is an image; empty otherwise.
     pub(crate) place: Vec<Expr>,
     pub(crate) part: Expr,
-    /// Conditions under which the element is in bounds of the tensor.
+    /// Conditions under which the element is in bounds of the tensor, without those that are proven.
     pub(crate) inside: Vec<ExprComparison>,
     /// Upper bound on the distance of two copied elements in the tensor, in elements: from the strides of the loops, or
     /// else the size of the tensor. `None` if no constant bound is known.
@@ -57,7 +57,8 @@ pub(crate) struct StagingCopy {
 /// Loops of a copy with their trip counts, and [`StagingCopy::reach`].
 type Loops = (Vec<(usize, i128)>, Option<i128>);
 
-/// Index of a copied element in its tensor, over the loops, and the conditions under which that index is in bounds.
+/// Index of a copied element in its tensor, over the loops, and the conditions, without those that are proven, under
+/// which that index is in bounds.
 type Index = (Vec<Algebra>, Vec<ExprComparison>);
 
 impl Nest<'_> {
@@ -140,7 +141,8 @@ impl Nest<'_> {
         Ok((loops, reach.or_else(|| elements.as_const())))
     }
 
-    /// Assigns an unused variable name to each loop of a copy.
+    /// Gives each loop of a copy a variable name that is not in use, derived from the name of the loop, and stores it
+    /// in `names`. `loops` are pairs (number, trip count), as in [`StagingCopy::loops`].
     fn name_loops(&mut self, loops: &[(usize, i128)]) {
         for (number, _) in loops {
             let wanted = self.domain.loops.get(*number).map_or("", |found| found.name.as_str());

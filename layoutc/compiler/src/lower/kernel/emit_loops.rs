@@ -139,7 +139,8 @@ impl Nest<'_> {
         self.guards_resolved_by(number, at, &all)
     }
 
-    /// Unroll factor of the loop `number` in the phase `phase`; `None` if it is not unrolled.
+    /// Unroll factor of the loop `number` in the phase `phase`, 1 to prevent unrolling; `None` for a loop without an
+    /// unroll directive.
     pub(crate) fn unrolled(&self, number: usize, is_innermost: bool, phase: Phase) -> Option<i64> {
         let rounds = self.domain.trip_count(number)?;
         let is_at_once = self.order.register_tile(&self.domain).any(|other| other == number);
@@ -153,9 +154,9 @@ impl Nest<'_> {
         Some(rounds.min(CPU.requested_unrolling))
     }
 
-    /// Unroll factor of the loop over the lanes of a vector, which has `rounds` iterations; `None` if it is not
-    /// unrolled. 1 keeps compilers from unrolling the loop before they vectorize it; unrolled stores keep the lanes in
-    /// registers, where a loop that only copies would become a call of `memcpy`.
+    /// Unroll factor of the loop over the lanes of a vector, which has `rounds` iterations; `None` for a loop without
+    /// an unroll directive. 1 keeps compilers from unrolling the loop before they vectorize it; unrolled stores keep
+    /// the lanes in registers, where a loop that only copies would become a call of `memcpy`.
     fn vector(&self, rounds: i128, phase: Phase) -> Option<i64> {
         let copies = self.accesses.first().is_some_and(|target| {
             let dtype = self.statement.accumulator.element();

@@ -339,7 +339,7 @@ impl Nest<'_> {
     /// to the offsets. The terms are not stored in variables, because variables declared in a thread loop have 32 bits.
     ///
     /// # Errors
-    /// [`PlanError::Choice`] if a term may not fit 32 bits.
+    /// [`PlanError::Choice`] if the sum of the terms of an access may not fit 32 bits.
     fn at_item(&self, shares: &BlockMapping, at: &LoopState) -> Result<LoopState, PlanError> {
         let mut inner = at.clone();
         inner.open.extend(&shares.items);

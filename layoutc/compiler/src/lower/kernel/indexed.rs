@@ -63,8 +63,8 @@ impl<'a> Named<'a> {
         self.before.into_inner()
     }
 
-    /// Declares variables for the indices `indices` of an access to `bound`, and returns the index. An index expression
-    /// that needs no check gets no variable.
+    /// Declares variables for the indices `indices` of an access to `bound`, and returns the index with its bounds
+    /// check. An index expression that needs no check gets no variable.
     ///
     /// # Errors
     /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.

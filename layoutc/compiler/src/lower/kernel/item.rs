@@ -1,4 +1,4 @@
-//! Kernels without shared memory: each work item executes one iteration of all outer loops of a statement.
+//! Kernels without shared memory: each thread executes one iteration of all outer loops of a statement.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, ExprComparison};
 
@@ -18,7 +18,7 @@ use crate::lower::kernel::reduction;
 use crate::lower::kernel::value::{condition, convert};
 use crate::lower::relayout::padding::fill_constant;
 
-/// Launch of `count` work items along one axis.
+/// Launch of `count` threads along one axis.
 fn items(count: &Algebra, scope: &crate::lower::expr::Scope<'_>) -> Result<Items, PlanError> {
     let may_be_none = range(count, scope).low.is_none_or(|low| low <= 0);
     Ok(Items { count: lower(count, scope)?, may_be_none })
@@ -58,7 +58,7 @@ pub(crate) fn padding(
 }
 
 impl Nest<'_> {
-    /// Pair of the body of the kernel, and of the number of work items.
+    /// Pair of the body of the kernel, and of the number of threads.
     ///
     /// # Errors
     /// [`PlanError::Choice`] if a cache is at an outer loop other than the innermost one. Any other [`PlanError`] if an
@@ -99,7 +99,7 @@ impl Nest<'_> {
         Ok((body, items))
     }
 
-    /// Rejects a cache at a loop of `outer` other than the last with a [`PlanError::Choice`]: several work items would
+    /// Rejects a cache at a loop of `outer` other than the last with a [`PlanError::Choice`]: several threads would
     /// each hold a copy of its tile.
     fn has_blocks_of_one(&self, outer: &[usize]) -> Result<(), PlanError> {
         let before = outer.split_last().map_or(&[][..], |(_, before)| before);
@@ -117,15 +117,15 @@ impl Nest<'_> {
         })
     }
 
-    /// Declarations of the variables of the loops `outer`, outermost first: the number of the work item or thread
-    /// block, in the variable `item`, delinearized with the last loop fastest.
+    /// Declarations of the variables of the loops `outer`, outermost first: the number of the thread or thread block,
+    /// in the variable `item`, delinearized with the last loop fastest.
     pub(crate) fn rounds_of(&self, item: &str, outer: &[usize]) -> Result<Vec<Stmt>, PlanError> {
         let mut lets = Vec::new();
         let mut inside = Algebra::constant(1);
         for (place, number) in outer.iter().enumerate().rev() {
             let Some(found) = self.domain.loops.get(*number) else { continue };
             let mut value = Expr::name(item);
-            // A loop with trip count 0 leaves no work items; avoids a division by 0.
+            // A loop with trip count 0 leaves no threads; avoids a division by 0.
             if inside.as_const() == Some(0) || found.extent.as_const() == Some(0) {
                 value = Expr::int(0);
                 inside = Algebra::constant(1);

@@ -50,8 +50,8 @@ pub(crate) struct Access<'a> {
     pub(crate) place: Vec<Algebra>,
     /// Prefix of the names of partial offsets: `a` for `a0`, `a1`, ….
     pub(crate) prefix: String,
-    /// Bounds checks of the read, those that are not proven; empty for the target. Checks outside of which iterations
-    /// are skipped are in [`Nest::update_guards`] instead.
+    /// Bounds checks of the read, those that are not proven; empty for the target. Checks that skip the whole update if
+    /// they fail are in [`Nest::update_guards`] instead.
     pub(crate) inside: Vec<ExprComparison>,
 }
 
@@ -70,14 +70,14 @@ pub(crate) struct Nest<'a> {
     /// Names of the loops whose iterations run in parallel on CPU threads.
     pub(crate) parallel: Vec<Spanned<String>>,
     pub(crate) namer: Namer<'a>,
-    /// Variable names of the loops, by loop number; empty for a loop that is not in `order`.
+    /// Variable names of the loops, by loop number; empty for a loop that has no variable yet.
     pub(crate) names: Vec<String>,
     /// Accesses of the statement: the target first, then the reads of the value, then those of the epilogue.
     pub(crate) accesses: Vec<Access<'a>>,
     /// Conditions under which the target's element exists and is written.
     pub(crate) store_guards: Vec<ExprComparison>,
-    /// Bounds checks of reads, over reduced loops, outside of which the read value is the identity of the reduction, so
-    /// that the update is skipped.
+    /// Bounds checks of a read that mention a reduced loop or a loop of the register tile. Where one fails, the value
+    /// contributes nothing to the reduction, so that the update is skipped.
     pub(crate) update_guards: Vec<ExprComparison>,
     /// Staging buffers of the statement.
     pub(crate) staged: Vec<StagingBuffer<'a>>,
@@ -515,7 +515,8 @@ impl<'a> Nest<'a> {
         Ok(reduction::identity(self.statement.op, self.statement.accumulator))
     }
 
-    /// Value of the target's element at its offset in the state `at`, converted to the accumulator's type.
+    /// Value of the target's element at its offset in the state `at`, as the initial value of an accumulator, see
+    /// [`reduction::as_first`].
     pub(crate) fn held(&self, at: &LoopState) -> Result<Value, PlanError> {
         let target = self.accesses.first().ok_or(PlanError::Scope)?;
         let offset = at.offsets.first().cloned().unwrap_or(Expr::int(0));

@@ -79,7 +79,8 @@ impl<'a> Member<'a> {
         self.statement.target == buffer || self.statement.reads(buffer)
     }
 
-    /// True if both statements use a common tensor.
+    /// True if both statements use a common tensor. Tensors that this statement only reads at data-dependent indices do
+    /// not count.
     fn shares(&self, other: &Self) -> bool {
         other.uses(self.statement.target) || self.reads().any(|read| other.uses(read.buffer))
     }
@@ -102,7 +103,8 @@ pub(crate) enum Obstacle {
     Index,
     /// The loop uses the statement's target, whose padding is filled between the loop and the statement.
     Padding,
-    /// The loops differ in their bounds or kinds, or a loop body declares the name of a loop variable.
+    /// A loop nest is not a single loop, the loops differ in their bounds or kinds, or a loop body declares the name of
+    /// a loop variable.
     Loops,
 }
 

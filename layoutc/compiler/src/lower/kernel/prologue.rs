@@ -37,7 +37,7 @@ impl<'a> KernelPrologue<'a> {
     /// Prologue of an instance whose buffers are those of [`KernelBuffer::all`].
     ///
     /// # Errors
-    /// [`PlanError::Scope`] if the number of buffers is not that of the kernel.
+    /// [`PlanError::Scope`] if there are fewer buffers than operands.
     pub(crate) fn new(
         manifest: &Manifest,
         compute: &KernelInstance,

@@ -62,7 +62,7 @@ fn is_float(ty: Scalar) -> bool {
 
 /// Read of `value` whose boundary value makes an iteration contribute nothing, so that the loops skip iterations in
 /// which the read is out of bounds: a factor with boundary value 0 in a sum, or the whole value if the boundary value
-/// is the identity of a minimum or maximum. `None` if there is no such read.
+/// is the identity of a minimum or maximum of floats. `None` if there is no such read.
 pub(crate) fn zero_padded_read(op: Reduction, value: &TypedExpr) -> Option<&TypedExpr> {
     let outside = |value: &TypedExpr| match &value.kind {
         TypedExprKind::Read(read) => read.outside.as_ref().map(|outside| outside.value.clone()),

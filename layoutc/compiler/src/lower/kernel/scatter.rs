@@ -197,7 +197,7 @@ impl<'a> Scatter<'a> {
         Ok(lets)
     }
 
-    /// Statements for one element, for loops over `axes`.
+    /// Statements that write one element, inside loops over `axes`, outermost first. `namer` has the names in use.
     fn element(&self, namer: &Namer<'_>, axes: &[usize]) -> Result<Body, PlanError> {
         let indices = self.statement.scatter.as_deref().unwrap_or_default();
         let named = Named::new(namer.clone());
@@ -213,7 +213,8 @@ impl<'a> Scatter<'a> {
         Ok(Body { depth, before: named.into_stmts(), is_inside, stmts: body })
     }
 
-    /// Index of a data-dependent access to `bound`; declarations of its components are added to `named`.
+    /// Logical index of a data-dependent access to `bound`, lowered from `indices`, and its bounds check. Declarations
+    /// of its components are added to `named`.
     fn place(
         &self,
         named: &Named<'_>,

@@ -14,9 +14,9 @@ pub(crate) struct SharedLoops<'a> {
     compute: &'a KernelInstance,
     /// Intermediates whose loop is not complete yet: position in the kernel's `locals`, loop, and buffer.
     open: Vec<(usize, &'a ComputeAt, &'a BufferBinding)>,
-    /// First statement that uses an intermediate of this kind but does not share its loop, with the obstacle; the
-    /// obstacle is `None` if the outermost loop of the statement is not over the axis of the intermediate. `None` if
-    /// all statements share their loops so far.
+    /// First statement that uses an intermediate that is computed in a loop, but does not share this loop, with the
+    /// obstacle; the obstacle is `None` if the outermost loop of the statement is not over the axis of the
+    /// intermediate. `None` if all statements share their loops so far.
     apart: Option<(&'a Statement, Option<Obstacle>)>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> SharedLoops<'a> {
 
     /// Records that `statement` is not fused with the loop of the statements before it. `member` is the statement as a
     /// candidate for fusion (`None`: it is none), `obstacle` the reason (`None`: there was no loop before it). Has no
-    /// effect for a statement that uses no intermediate of this kind.
+    /// effect for a statement that uses no intermediate that is computed in a loop.
     pub(crate) fn note(
         &mut self,
         statement: &'a Statement,

@@ -127,8 +127,8 @@ impl<'a> StagingBuffer<'a> {
 }
 
 /// Constant that all reads of the cached tensor with a boundary condition have for elements outside, converted to
-/// `dtype`. `None` if no read has a boundary condition, the values differ or are not constant, or a nonzero value is of
-/// another type than `dtype`.
+/// `dtype`. `None` if no read has a boundary condition, the values differ or are no number constants, their type is not
+/// the compute type of `dtype`, or a nonzero value is of another type than `dtype`.
 fn outside(statement: &Statement, cache: &TileCache, dtype: Dtype) -> Option<Value> {
     let reads = statement.value.reads();
     let mut found: Vec<&TypedExpr> = Vec::new();

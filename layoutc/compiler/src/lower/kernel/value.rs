@@ -12,7 +12,7 @@ use crate::model::compute::{
     Arithmetic, ComparePredicate as Compared, ElementRead, Gather, TypedExpr, TypedExprKind,
 };
 
-/// Element of a read, and its bounds checks; the list is empty if none are needed.
+/// Element of a read, and its bounds checks; the list is empty if all of them are known to hold.
 pub(crate) type Place = (Value, Vec<ExprComparison>);
 
 /// Element at a data-dependent index, and its bounds check; `None` if the index is proven in bounds.

@@ -283,8 +283,8 @@ impl<'a> RelayoutBuilder<'a> {
         Ok(Value::Name { name })
     }
 
-    /// Marks the most suitable one of the nested loops of `body` as parallel, if all threads may be used. `loops` has
-    /// an entry for each of them, outermost first; `to` is the destination.
+    /// Marks the most suitable one of the nested loops of `body` as parallel, if there is one and all threads may be
+    /// used. `loops` has an entry for each of them, outermost first; `to` is the destination.
     pub(crate) fn mark_parallel(&self, body: &mut [Stmt], loops: &[Loop], to: &Buffer) {
         let chosen = parallelize::choose(loops, to.element_bits);
         if let (Some(chosen), Cores::All) = (chosen, self.options.cores) {

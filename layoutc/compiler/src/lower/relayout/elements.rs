@@ -122,7 +122,7 @@ impl RelayoutBuilder<'_> {
     }
 
     /// Marks the most suitable one of `loops`, pairs (number, trip count) with the outermost first, as parallel in
-    /// `body`, if all threads may be used.
+    /// `body`, if there is one and all threads may be used. `to` is the buffer of the destination `target`.
     fn parallelize(
         &self,
         body: &mut [Stmt],

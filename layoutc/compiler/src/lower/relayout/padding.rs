@@ -20,7 +20,7 @@ use crate::model::{FillStrategy, Spanned};
 /// Treatment of the destination's padding by a relayout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Padding {
-    /// The destination has no padding, or no elements.
+    /// The destination has no padding, or no slots.
     None,
     /// Padding keeps its values.
     Kept,
@@ -259,7 +259,8 @@ fn rounds(name: String, to: Expr, body: Vec<Stmt>) -> Stmt {
     Stmt::For { name, from: Expr::int(0), to, step: 1, kind: LoopKind::Serial, body }
 }
 
-/// Bits of the fill value of the tensor, as `base::fill::bits` returns them: those of one scalar of its element type.
+/// Bits of the fill value of the tensor, as `base::fill::bits` returns them: those of one scalar of its element type;
+/// for a record of more than 8 bytes, 0 only if all its bits are 0.
 ///
 /// # Errors
 /// [`PlanError::Scope`] if the element type cannot represent the fill value.

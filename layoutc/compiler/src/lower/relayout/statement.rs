@@ -217,8 +217,8 @@ impl<'a> RelayoutStatement<'a> {
         destination.symbol(var).or_else(|| source.symbol(var))
     }
 
-    /// Iteration domain: the common refinement of the digits of source and destination. `None` if either is not a sum
-    /// of digits, or their digits do not divide each other.
+    /// Iteration domain: the common refinement of the digits of source and destination. `None` if a layout has no
+    /// normal form (`Layout::digits`), or if the digits have no common refinement.
     ///
     /// # Errors
     /// [`PlanError::Expr`] if a stride overflows or becomes too large.
@@ -238,8 +238,8 @@ impl<'a> RelayoutStatement<'a> {
     }
 }
 
-/// Address maps of the dense row-major buffer and of the layout, in this order; `None` if the layout is not a sum of
-/// digits, or a chain of its digits fuses axes that are not consecutive.
+/// Address maps of the dense row-major buffer and of the layout, in this order; `None` if the layout has no normal form
+/// ([`Layout::digits`]), or a chain of its digits fuses axes that are not consecutive.
 fn dense_and_physical(layout: &Layout) -> Result<Option<(AddressMap, AddressMap)>, PlanError> {
     let Some(digits) = layout.digits() else { return Ok(None) };
     let physical = physical_address_map(layout, digits)?;

@@ -52,7 +52,7 @@ pub(super) struct CstParser<'t> {
 #[derive(Default)]
 struct CstBlockBuilder<'t> {
     block: CstBlock<'t>,
-    /// Comments since the last node, `;` or line end, which belong to no item yet.
+    /// Comments that belong to no item yet.
     pending: Vec<Comment<'t>>,
     /// Number of line ends since the last item.
     newlines: usize,
@@ -181,7 +181,8 @@ impl<'t> CstParser<'t> {
     }
 
     /// Assigns the pending comments at a line end. The comments of the first line become trailing comments of the last
-    /// node or `{` in that line, if there is one. Every further line of comments becomes an item without a node.
+    /// node or `{` in that line, if there is one without a `//` comment. Every further line of comments becomes an item
+    /// without a node.
     fn line_end(&self, lines: &mut CstBlockBuilder<'t>) {
         let mut rows = by_lines(std::mem::take(&mut lines.pending)).into_iter().peekable();
         let above = lines.above.take();

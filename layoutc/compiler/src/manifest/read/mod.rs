@@ -135,8 +135,8 @@ impl ManifestReader<'_, '_> {
     }
 
     /// Item that `read` returns for `node`. If `read` reports an error, or `node` or a descendant is broken, the result
-    /// is `None`, and the pair (`kind`, name) is added to `broken`. The name is the first argument of `node`, or the
-    /// first key in `const LANES = 4`.
+    /// is `None`, and the pair (`kind`, name) is added to `broken`. The name is the first argument of `node`, or
+    /// without arguments the first key, as in `const LANES=4`; nothing is added without a name.
     fn read_item<T>(
         &mut self,
         kind: ItemKind,

@@ -192,8 +192,8 @@ impl ManifestReader<'_, '_> {
         parts
     }
 
-    /// Reports a node that `scope` does not allow. The help text has the allowed name that is spelled most similarly,
-    /// or the node in which the reported one is allowed. A broken node is not reported.
+    /// Reports a node that `scope` does not allow. The help text has, for example, the allowed name that is spelled
+    /// most similarly, or the node in which the reported one is allowed. A broken node is not reported.
     pub(super) fn unknown_node(&mut self, node: &ManifestNode, scope: &NodeScope) {
         if node.broken {
             return;

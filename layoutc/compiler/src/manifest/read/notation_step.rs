@@ -122,7 +122,7 @@ impl ManifestReader<'_, '_> {
     }
 
     /// Reports a property of a layout that is not the name of a notation. The help text has the notation that is
-    /// spelled most similarly, or the notation or step of [`FOREIGN_NOTATIONS`].
+    /// spelled most similarly, else the help of [`FOREIGN_NOTATIONS`] for the name, else an example of steps.
     pub(super) fn unknown_notation(&mut self, key: &PropertyKey) {
         let word = key.value.as_str();
         let axes = &self.axes;

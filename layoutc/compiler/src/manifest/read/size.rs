@@ -77,8 +77,8 @@ pub(super) fn number(entry: &Entry) -> Option<Decimal> {
     }
 }
 
-/// Number of bytes of a text with a unit: 67108864 for `64 MiB`. `None` if the text is malformed or has no unit, or if
-/// the number is not whole or does not fit 128 bits.
+/// Number of bytes of a text with a unit: 67108864 for `64 MiB`. `None` if the text is malformed or has no unit, if the
+/// number before the unit has more than 18 digits, or if the number of bytes is not whole or does not fit 128 bits.
 pub fn bytes(text: &str) -> Option<i128> {
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = text.get(number.len()..)?;

@@ -22,7 +22,8 @@ use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 const DENSE: &[&str] = &["row-major", "column-major", "col-major"];
 
 /// Name of the property for a text that is a layout in the notation of another tool: `cute` for `(4,8):(8,1)`. `None`
-/// for the name of a transform, and for a text in no known notation.
+/// for the name of a transform, and for a text in none of the notations that are tried here; einops, for example, is
+/// not.
 fn notation_of(text: &str) -> Option<&'static str> {
     if is_name(text) {
         return None;

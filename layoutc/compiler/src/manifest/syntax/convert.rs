@@ -36,10 +36,10 @@ pub struct ConvertItem {
     pub from: Identifier,
     /// Name of the destination tensor.
     pub to: Identifier,
-    /// Treatment of values that are out of range for the destination's element type; `None`: the conversion must be
-    /// lossless.
+    /// Treatment of values that are out of range for the destination's element type; `None`: the element types must be
+    /// equal, or the conversion known to be lossless.
     pub cast: Option<CastMode>,
-    /// Maximum size of the staging buffers in bytes, if devices exchange shards; `None`: no limit.
+    /// Maximum size of the staging buffers of one device in bytes, if devices exchange shards; `None`: no limit.
     pub max_staging: Option<IntegerExpr>,
     /// Scheduling decisions that override the planner's, each kind at most once.
     pub choices: Vec<ConvertScheduleItem>,

@@ -78,14 +78,16 @@ pub struct OperatorItem {
 pub enum OperatorRule {
     /// `accepts { … }`: the layouts of one of the listed alternatives.
     Accepts,
-    /// `elementwise=#true`: any layout, the same one for all operands and results.
+    /// `elementwise=#true`: any layout, the same one for operands and results. Some operands may have another one, such
+    /// as constants, and operands that are broadcast.
     Elementwise,
-    /// `by-letter=#true`: any layout, one for all operands and results. A tensor without some of the axes has the
-    /// layout reduced to its own axes: `NC16c` of `NCHW16c` for a tensor with the axes N and C.
+    /// `by-letter=#true`: any layout, one for operands and results, except constants. A tensor without some of the axes
+    /// has the layout reduced to its own axes: `NC16c` of `NCHW16c` for a tensor with the axes N and C.
     ByLetter,
     /// `any=#true`: any layout, chosen for each tensor separately.
     Any,
-    /// `default=#true`: for each tensor the backend's default layout for the tensor's rank.
+    /// `default=#true`: for each tensor the backend's default layout for the tensor's rank; any layout if there is
+    /// none.
     Default,
     /// `transpose=#true`: the result is a transposition of the operand, and no operator is called. The result is an
     /// alias of the operand if the two layouts put every element at the same offset; otherwise layoutc converts the

@@ -21,11 +21,11 @@ pub struct KernelItem {
     /// a tensor by itself, `bound` is its extent. For an integer operand, it is the exclusive upper bound of the
     /// elements.
     pub ranges: Vec<(Identifier, IntegerExpr)>,
-    /// Type of the accumulators of reductions, `f64`, `f32` or an integer type, as written; `None`: the type of the
-    /// reduced value.
+    /// Type of the accumulators of reductions, `f64`, `f32` or an integer type, as written; `None`: the type in which
+    /// kernels compute on elements of the output, such as `f32` for `f16`.
     pub acc: Option<SpannedText>,
-    /// Byte range of the `accumulate #true` node, which makes a statement add to the previous values of its output.
-    /// `None` without the node, and for `accumulate #false`.
+    /// Byte range of the `accumulate #true` node, with which reductions into operands start from the previous values of
+    /// their elements. `None` without the node, and for `accumulate #false`.
     pub accumulate: Option<Range<usize>>,
     /// Intermediate tensors that are stored in a buffer; the names are distinct.
     pub locals: Vec<LocalItem>,

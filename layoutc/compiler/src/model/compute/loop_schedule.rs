@@ -5,8 +5,8 @@ use crate::base::diagnostic::FileSpan;
 use crate::machine::VectorIsa;
 use crate::model::{Spanned, Tensor};
 
-/// Loop schedule of a kernel from the manifest. The name of a loop is that of a storage axis of the output, or of a
-/// reduced axis.
+/// Loop schedule of a kernel from the manifest. A loop has the name of a storage axis of the output (of a logical axis
+/// if the output is a window), of a reduced axis, or the name that a split or fusion gives it.
 ///
 /// Several statements may have a loop of one name. A split applies to all of them. `vectorize` applies to those in
 /// which the loop is contiguous, `parallel` to those in which it is not a reduction. Each name in `loops`, `vectorize`
@@ -73,7 +73,7 @@ pub struct StatementSchedule {
     pub unroll: Vec<Spanned<String>>,
     /// Names of the loops to run in parallel on CPU threads.
     pub parallel: Vec<Spanned<String>>,
-    /// Tiles of operands that are copied to a buffer inside the loops, each of a different tensor.
+    /// Tiles of operands that are copied to a buffer inside the loops, each with a different [`TileCache::buffer`].
     pub caches: Vec<TileCache>,
     /// Span of the `schedule` node.
     pub place: FileSpan,
@@ -169,8 +169,10 @@ pub struct TileCache {
     /// Tile as a tensor. It has the axes of the cached tensor; the extents are the numbers of indices that one
     /// iteration of the loop uses.
     pub block: Tensor,
-    /// True for double buffering: GPU threads copy the next tile while they use the current one.
+    /// True if the manifest requests double buffering: GPU threads copy the next tile while they use the current one.
+    /// It applies to shared tiles in a loop over a reduced axis.
     pub is_double: bool,
-    /// True if the tile is in memory shared by a thread block, false if in private memory.
+    /// True if a GPU stores the tile in memory shared by a thread block, false if in private memory. CPUs store it on
+    /// the stack.
     pub is_shared: bool,
 }

@@ -39,7 +39,7 @@ pub struct Statement {
     /// that follows the reduction and is fused with it; [`super::TypedExprKind::Reduced`] stands for the reduced value.
     /// `None`: the reduced value is stored.
     pub epilogue: Option<TypedExpr>,
-    /// Tiles of operands that are copied to a cache inside the loops, each of a different tensor.
+    /// Tiles of operands that are copied to a cache inside the loops, each with a different [`TileCache::buffer`].
     pub caches: Vec<TileCache>,
     /// Complete schedules for CPUs, at most one for each instruction set.
     pub schedules: Vec<StatementSchedule>,
@@ -70,7 +70,8 @@ impl Statement {
         indices.chain([&self.value]).chain(&self.epilogue)
     }
 
-    /// Type of the value that is stored.
+    /// Type of the stored value before it is converted to the target's element type: that of the epilogue if there is
+    /// one, otherwise `accumulator`.
     pub fn stored_type(&self) -> Scalar {
         self.epilogue.as_ref().map_or(self.accumulator, |epilogue| epilogue.ty)
     }
@@ -86,7 +87,8 @@ impl Statement {
         self.scatter.is_some() || self.value.gathers()
     }
 
-    /// Calls `visit` on the scatter indices, the value and the epilogue, each before all its subexpressions.
+    /// Calls `visit` on the scatter indices, the value and the epilogue, in this order, and on all their
+    /// subexpressions: on each expression before its subexpressions.
     pub fn walk<'s>(&'s self, visit: &mut dyn FnMut(&'s TypedExpr)) {
         self.values().for_each(|value| value.walk(visit));
     }
@@ -108,7 +110,8 @@ pub enum Reduction {
 }
 
 impl Reduction {
-    /// Initial value as an integer of type `ty`, and as a float; 0 for an assignment.
+    /// Initial value as the pair (integer of type `ty`, float): `(1, 1.0)` for a product, zeros for an assignment. For
+    /// a float type the integer has no meaning.
     pub fn identity(self, ty: Scalar) -> (i128, f64) {
         match self {
             Self::Assign | Self::Sum => (0, 0.0),

@@ -174,7 +174,7 @@ impl TypedExprKind {
 pub struct ElementRead {
     /// Tensor that is read.
     pub buffer: BufferRef,
-    /// One index per axis of the tensor, over axes and symbols of the kernel.
+    /// One index per axis of the tensor, over axes of the statement and symbols of the kernel.
     pub index: Vec<Expr>,
     /// Value that replaces the element at out-of-bounds indices; `None` if all indices are proven in bounds.
     pub outside: Option<BoundaryCondition>,
@@ -213,7 +213,7 @@ impl ElementRead {
     }
 }
 
-/// Read of an element of a tensor at an index that is itself read from a tensor: `table[ids[t], d]`.
+/// Read of an element of a tensor of which at least one index is itself read from a tensor: `table[ids[t], d]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gather {
     /// Tensor that is read.

@@ -16,7 +16,7 @@ use crate::model::{Manifest, Tensor};
 use crate::plan;
 use crate::plan::LoopFacts;
 
-/// Report on the plan of a kernel: its loops, or a relayout if the kernel only copies.
+/// Report on the plan of a kernel: its loops, or a relayout if it is planned as a copy of one operand to another.
 #[derive(Debug)]
 pub enum KernelReport {
     /// Planned loops of the kernel's statements.
@@ -46,9 +46,9 @@ impl KernelReport {
     }
 }
 
-/// Plans a kernel instance for the target C with AVX-512: as a relayout if the instance only copies one operand to the
-/// other, else as loops for each statement, with the `schedule` lines that state the plans for AVX-512 and AVX2.
-/// `cores` selects loops for one core or for several.
+/// Plans a kernel instance for the target C with AVX-512: as a relayout if `plan::copy_kernel` recognizes it as a copy
+/// of one operand to another, else as loops for each statement, with the `schedule` lines that state the plans for
+/// AVX-512 and AVX2. `cores` selects loops for one core or for several.
 ///
 /// # Errors
 /// The diagnostic that a build reports if planning fails.

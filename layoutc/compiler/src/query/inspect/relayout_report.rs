@@ -24,7 +24,8 @@ use crate::plan::{self, RelayoutFunction};
 #[derive(Debug)]
 pub struct RelayoutReport {
     relayout: RelayoutFunction,
-    /// Directives of the `convert` that state the plan; `None` for relayouts that are no conversion.
+    /// Directives of the `convert` that state the plan; `None` for other relayouts, and if no directives state the
+    /// plan.
     schedule: Option<ConvertSchedule>,
 }
 
@@ -128,7 +129,8 @@ impl RelayoutReport {
         format!("{}\n{}", self.relayout.function.name, super::lines_text(&self.lines()))
     }
 
-    /// Properties of the relayout as pairs (label, line): loops, code inside the loops, stores, padding, pseudo-code.
+    /// Properties of the relayout as pairs (label, line): digits, loops, code inside the loops, stores, padding,
+    /// directives, pseudo-code.
     pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
         let mut lines: Vec<(&'static str, String)> = Vec::new();
         match &self.relayout.plan {

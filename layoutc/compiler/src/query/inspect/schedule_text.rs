@@ -7,8 +7,8 @@ use crate::model::compute::{
 };
 
 /// Lines of the `schedule` nodes of an instance. `long` has the schedules for AVX-512 and `short` those for AVX2, one
-/// for each statement, in order; `None` for a statement without loops. If both schedules of a statement are equal, it
-/// gets one node without `machine`.
+/// for each statement, in order; `None` for a statement without a complete schedule, which gets no node. If both
+/// schedules of a statement are equal, it gets one node without `machine`.
 pub(super) fn lines(
     compute: &KernelInstance,
     [long, short]: [&[Option<StatementSchedule>]; 2],

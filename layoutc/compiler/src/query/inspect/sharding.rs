@@ -10,7 +10,7 @@ use crate::model::reshard::{DeviceSharding, Reshard};
 use crate::model::{Manifest, Tensor};
 use crate::query::notations::sharding::texts;
 
-/// Sharding of a tensor as a JSON object: mesh, sharded axes, verdict, texts in other notations.
+/// Sharding of a tensor as a JSON object: mesh, axes with their shards, verdict, texts in other notations.
 pub(super) fn json(tensor: &Tensor, sharded: &DeviceSharding) -> Value {
     let text = |expr: &_| layout_names::layout_expr(expr, &tensor.layout);
     let parts = sharded.sharding.parts(&sharded.mesh).unwrap_or_default();

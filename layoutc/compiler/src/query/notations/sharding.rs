@@ -75,7 +75,7 @@ pub struct WrittenSharding {
 /// Properties of a parsed sharding, and of its shards if the tensor's shape is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardingFacts {
-    /// Number of devices of the sharding; `None` if it fits any number of devices.
+    /// Number of devices of the sharding; `None` if the text does not determine it, as for a replicated tensor.
     pub devices: Option<i64>,
     /// Number of shards along each axis of the tensor, in the order of the axes. `None` if the text does not determine
     /// the numbers (a manual or unknown sharding), or if it fits any rank and the shape is not given.

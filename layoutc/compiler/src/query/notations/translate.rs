@@ -26,7 +26,7 @@ const FILE: &str = "<text>";
 /// Name of the tensor in diagnostics, as the parsed text has none.
 const TENSOR: &str = "tensor";
 /// Base-2 logarithm of the greatest number of elements for which the layout of a text without extents is proven. The
-/// proof holds for extents up to 2^(54 / rank) each, at most 2^32, where `rank` is the number of axes.
+/// proof holds for extents up to about 2^(54 / rank) each, at most about 2^32, where `rank` is the number of axes.
 const SIZE_BITS: usize = 54;
 
 /// Request to translate a layout text: the text with its notation, and the properties of the tensor that the text
@@ -37,10 +37,10 @@ pub struct TranslateRequest<'a> {
     pub from: Notation,
     /// Text of the layout.
     pub text: &'a str,
-    /// Extents of the logical axes, outermost first. `None`: the extents in the text; if it has none, a symbol for each
-    /// axis.
+    /// Extents of the logical axes, outermost first. `None`: the extents in the text; a symbol for each axis without
+    /// one, or an error if the notation needs constants.
     pub shape: Option<&'a [i64]>,
-    /// Names of the logical axes, in order. `None`: the letters in the text, else `a`, `b`, ….
+    /// Names of the logical axes, in order. `None`: the names in the text, else `a`, `b`, ….
     pub names: Option<&'a [String]>,
     /// Element type of the tensor; `None`: the element type in the text, if there is one.
     pub dtype: Option<Dtype>,
@@ -53,7 +53,7 @@ pub struct TranslateRequest<'a> {
 pub struct ParsedLayout {
     /// Parsed layout, proven to be injective.
     pub layout: Layout,
-    /// Element type of the tensor; `None` if neither the text nor the request gives one.
+    /// Element type of the tensor; `None` if neither the request nor the text gives one.
     pub dtype: Option<Dtype>,
     /// Notes on the parsed text: differences from the tool that defines the notation, and limits of the proof.
     pub notes: Vec<String>,
@@ -78,7 +78,7 @@ impl ParsedLayout {
 pub enum TranslateError {
     /// An option of the request is missing or invalid; the member is a message that names the option.
     InvalidOption(String),
-    /// The text has an error, or the notation cannot express the layout; the member is the diagnostic.
+    /// The text or its layout has an error, or the notation cannot express the layout; the member is the diagnostic.
     Faulty(Box<Diagnostic>),
 }
 

@@ -51,7 +51,7 @@ impl<'a> ConcreteLayout<'a> {
         Ok(Self { layout, symbols, logical, storage, strides, physical, pitches, slots })
     }
 
-    /// True if the tensor has no elements.
+    /// True if a logical extent is 0, so that the tensor has no elements.
     pub(super) fn is_empty(&self) -> bool {
         self.logical.contains(&0)
     }

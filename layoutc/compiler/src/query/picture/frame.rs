@@ -7,7 +7,7 @@ use crate::base::nearest::nearest;
 /// Slice of a tensor that a picture draws: two logical axes, and fixed indices of the remaining axes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SliceFrame {
-    /// Position of the logical axis that runs down the rows; `None` if the tensor has fewer than two axes.
+    /// Position of the logical axis that runs down the rows; `None` if fewer than two axes are drawn.
     pub rows: Option<usize>,
     /// Position of the logical axis that runs across the columns; `None` for a scalar.
     pub columns: Option<usize>,

@@ -28,12 +28,12 @@ pub struct GridElement {
 pub enum GridCell {
     /// Element of the tensor.
     Element(GridElement),
-    /// Padding: the index is outside the tensor, but the layout has a slot for it.
+    /// Padding: the index is not that of an element, but the layout has a slot for it.
     Padding {
         /// Offset of the slot from the start of the flat buffer, in slots.
         offset: i128,
     },
-    /// Empty cell: the index is outside the tensor, and the layout has no slot for it.
+    /// Empty cell: the index is not that of an element, and the layout has no slot for it.
     Outside,
 }
 
@@ -60,10 +60,11 @@ impl GridCell {
 #[derive(Debug, Clone)]
 pub struct LogicalGrid {
     /// Logical index of each drawn row along the row axis of the slice, ascending; negative or at least the extent for
-    /// padding. The single entry 0 if the slice has no row axis.
+    /// padding. The single entry 0 if the slice has no row axis. Empty if a logical extent of the tensor is 0.
     pub rows: Vec<i128>,
     /// Logical index of each drawn column along the column axis of the slice, ascending; negative or at least the
-    /// extent for padding. The single entry 0 if the slice has no column axis.
+    /// extent for padding. The single entry 0 if the slice has no column axis. Empty if a logical extent of the tensor
+    /// is 0.
     pub columns: Vec<i128>,
     /// Cells of the grid: `cells[r][c]` is the cell in drawn row r and drawn column c.
     pub cells: Vec<Vec<GridCell>>,
@@ -160,7 +161,7 @@ fn reach(
     -shown(before)..extent.saturating_add(shown(after))
 }
 
-/// Least integer `n` from 0 on for which `holds(n)` is false, found by bisection, or about 2^64 if there is none below.
+/// Least integer `n` from 0 on for which `holds(n)` is false, found by bisection; 2^63 if `holds` is true up to there.
 /// If `holds` is false for one integer, it must be false for all greater ones.
 fn count(holds: &dyn Fn(i128) -> bool) -> i128 {
     if !holds(0) {

@@ -54,7 +54,7 @@ pub struct MemoryRow {
 #[derive(Debug, Clone)]
 pub struct MemoryGrid {
     /// True if there are several physical axes: a column is an index of the last one, a row is an index of all others.
-    /// False if there is one physical axis, which is divided into rows of equal length.
+    /// False if there is at most one physical axis: the flat buffer is divided into rows of equal length.
     pub is_matrix: bool,
     /// Number of slots in a row, including omitted ones.
     pub width: i128,
@@ -235,10 +235,11 @@ struct SlotOwners<'a> {
     figures: &'a ConcreteLayout<'a>,
     frame: &'a SliceFrame,
     tiling: &'a SliceTiling,
-    /// Logical indices of elements, by offset in slots. It has the elements of the drawn grid. It has all elements of a
-    /// tensor of at most [`FEW`] elements if the layout has no inverse, or if several elements share a slot.
+    /// Logical indices of elements, by offset in slots, one for each offset. It has the elements of the drawn grid. It
+    /// has those of all slots of a tensor of at most [`FEW`] elements if the layout has no inverse, or if several
+    /// elements share a slot.
     known: BTreeMap<i128, Vec<i128>>,
-    /// True if `known` contains every element, so that the remaining slots hold none.
+    /// True if `known` has an element for every slot that holds one.
     is_complete: bool,
     subject: PictureSubject,
 }

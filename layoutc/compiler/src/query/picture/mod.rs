@@ -72,7 +72,7 @@ pub enum PictureSubject {
     /// Shards of a sharded tensor, combined by [`side_by_side`]. The member is the number of leading storage axes that
     /// number the shards. The color of an element depends on its shard.
     Parts(usize),
-    /// View: slots without an element of the view hold elements of the base.
+    /// View: slots without an element of the view are explained as outside of the view.
     View,
     /// View with several elements in one slot, such as a broadcast.
     SharedView,
@@ -134,7 +134,7 @@ pub struct Picture {
 ///
 /// # Errors
 /// [`NamedLocateError::Symbol`] if a symbol has no value, [`NamedLocateError::Facts`] if its value violates the
-/// constraints of the manifest, [`NamedLocateError::Value`] for an overflow.
+/// constraints of the manifest, [`NamedLocateError::Value`] if a computation fails, for example by an overflow.
 pub fn extents(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
@@ -153,7 +153,7 @@ fn named(axes: &[Axis], extents: &[i128]) -> Vec<(String, i128)> {
 ///
 /// # Errors
 /// [`NamedLocateError::Symbol`] if a symbol has no value, [`NamedLocateError::Facts`] if its value violates the
-/// constraints of the manifest, [`NamedLocateError::Value`] for an overflow.
+/// constraints of the manifest, [`NamedLocateError::Value`] if a computation fails, for example by an overflow.
 pub fn picture(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,

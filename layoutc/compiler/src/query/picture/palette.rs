@@ -13,7 +13,7 @@ pub(super) struct TileColor {
     pub(super) light: u32,
     /// Background color behind light text: `0xrrggbb`.
     pub(super) dark: u32,
-    /// Index of the color nearest to `light` among a terminal's 256 colors.
+    /// Index of a color similar to `light` among a terminal's 256 colors.
     pub(super) indexed: u8,
     /// Letter that stands for the color on a medium without colors.
     pub(super) letter: char,

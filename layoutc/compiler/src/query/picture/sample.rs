@@ -5,8 +5,8 @@ use std::ops::Range;
 
 /// Ascending sample of at most `room` indices of `range`, both ends included; a `room` below 2 counts as 2. It has all
 /// indices if they fit. Otherwise:
-/// - If two blocks of `block` indices fit, it has whole blocks from the start and from the end: `0..64` by 4 with
-///   `room` 12 gives 0 to 7 and 60 to 63.
+/// - If two blocks of `block` indices fit, it has blocks from the start and from the end, whole ones where possible:
+///   `0..64` by 4 with `room` 12 gives 0 to 7 and 60 to 63.
 /// - If they do not fit and `room` is at least 8, it has indices from the start, around the end of the first block, and
 ///   from the end.
 /// - Else, and without a `block` from 2 to less than the length of `range`, it has two thirds of the indices from the

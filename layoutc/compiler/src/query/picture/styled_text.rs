@@ -21,8 +21,8 @@ impl StyledLine {
         self.0.push((paint, text.into()));
     }
 
-    /// Text of the line with ANSI escape codes for the colors `depth` and a line end, without trailing blanks. Without
-    /// colors ([`ColorDepth::None`]) there are no escape codes.
+    /// Text of the line with ANSI escape codes for the colors `depth` and a line end, without trailing blanks in the
+    /// style `Plain`. Without colors ([`ColorDepth::None`]) there are no escape codes.
     pub(super) fn text(&self, depth: ColorDepth) -> String {
         let mut text = String::new();
         for (paint, piece) in &self.0 {

@@ -21,7 +21,8 @@ const SMALL: usize = 6;
 /// Width of a character of a caption or of the legend, in pixels.
 const PROSE: usize = 8;
 
-/// Text of an SVG file with a picture. All columns of a table are as wide as its widest text.
+/// Text of an SVG file with a picture. All columns of a table are equally wide, so that the widest text of the table
+/// fits.
 pub fn svg(picture: &Picture) -> String {
     let SvgDrawing { width, height, body } = drawing(picture);
     let head = format!(
@@ -304,7 +305,7 @@ fn text(class: &str, x: usize, y: usize, text: &str) -> String {
     format!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>\n", escaped(text))
 }
 
-/// SVG text element that is centered at the point (x, y), in pixels; empty for an empty text.
+/// SVG text element that is centered horizontally at the point (x, y), in pixels; empty for an empty text.
 fn middle(class: &str, x: usize, y: usize, words: &str) -> String {
     if words.is_empty() { String::new() } else { text(&format!("{class} m"), x, y, words) }
 }

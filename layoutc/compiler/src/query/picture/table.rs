@@ -34,7 +34,7 @@ pub(super) struct TableRow {
     pub(super) label: String,
     /// Kind of line drawn above the row.
     pub(super) rule: GridLine,
-    /// True if rows are omitted between the previous row and this row.
+    /// True if rows are omitted directly before this row.
     pub(super) is_apart: bool,
     pub(super) cells: Vec<TableCell>,
 }

@@ -20,7 +20,7 @@ const GAP: &str = " … ";
 ///
 /// # Errors
 /// [`NamedLocateError::Symbol`] if a symbol has no value, [`NamedLocateError::Facts`] if its value violates the
-/// constraints of the manifest, [`NamedLocateError::Value`] for an overflow.
+/// constraints of the manifest, [`NamedLocateError::Value`] if a computation fails, for example by an overflow.
 pub fn room(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,

@@ -28,7 +28,7 @@ pub enum GridLine {
     /// No line.
     None,
     /// Line inside a tile: the index along some storage axis with runs changes, but not along the one with the longest
-    /// runs. In the flat buffer, a line at each multiple of a stride.
+    /// runs. In the memory, a line inside a row at each multiple of a stride.
     Part,
     /// Line between tiles: the index along the storage axis with the longest runs changes.
     Tile,
@@ -115,7 +115,7 @@ impl SliceTiling {
 }
 
 /// Position of the storage axis with the longest of `runs`, the runs along a logical axis. `None` if that run has
-/// length 1.
+/// length 1, or if there are no runs.
 fn coarsest(runs: &[StorageRun]) -> Option<usize> {
     let longest = SliceTiling::block(runs)?;
     runs.iter().find(|run| run.length == longest).map(|run| run.storage)
@@ -135,8 +135,8 @@ fn runs(figures: &ConcreteLayout<'_>, frame: &SliceFrame, axis: Option<usize>) -
 }
 
 /// Length of the first run of equal indices along the storage axis at position `storage`, as the index along the
-/// logical axis `axis` increases from 0 to `extent`; other logical indices are those of `frame`. `None` if the storage
-/// index does not change.
+/// logical axis `axis` increases from 0 to `extent`; other logical indices are those of `frame`. `None` if no change is
+/// found.
 fn run_length(
     figures: &ConcreteLayout<'_>,
     frame: &SliceFrame,

@@ -8,8 +8,8 @@ use super::runs::{Level, Place, Whole, place};
 use super::terms::{Chain, Terms};
 use crate::machine::CPU;
 
-/// Largest cost relative to the cheapest cut, as a fraction. Among the cuts within this limit, the one with the
-/// smallest pieces is taken, because these stay in the caches.
+/// Largest cost relative to the cheapest cut, as a fraction. Among the cuts within this limit, the one whose pieces
+/// take the least buffer memory is taken, because small pieces stay in the caches.
 const MORE: [i128; 2] = [103, 100];
 
 /// Partition of a chain into blocks. A block has up to `count` consecutive values of one digit, all values of the less
@@ -78,14 +78,15 @@ impl Cut {
     }
 }
 
-/// Sizes of a unit.
+/// Sizes of a unit, the group of elements that [`super::Pieces`] counts offsets in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unit {
     /// Size in the layout's file and in memory, in bytes.
     pub(super) own: i64,
     /// Size in the dense file, in bytes.
     pub(super) dense: i64,
-    /// Memory for a unit of the dense side, in bytes: two file buffers, plus the conversion buffers.
+    /// Buffer memory for a unit of the dense side, in bytes: two buffers of the file's contents, plus the conversion
+    /// buffers.
     pub(super) dense_held: i64,
 }
 

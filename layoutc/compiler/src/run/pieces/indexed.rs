@@ -28,7 +28,8 @@ const SPAN_BYTES: Range<usize> = 4 << 10..4 << 20;
 pub struct Indexed {
     offset: Program,
     slots: usize,
-    /// Extent of each axis and slot of its index in `offset`, slowest axis of the dense buffer first.
+    /// Pair `(extent, variable)` of each axis, slowest axis of the dense buffer first. `variable` is the number of the
+    /// variable of `offset` that is the index along the axis.
     axes: Vec<(usize, usize)>,
     width: Width,
     element_bits: u64,

@@ -85,7 +85,8 @@ impl InPieces {
     /// # Errors
     /// [`RunError::Domain`] if the layout has a `where` domain, [`RunError::Symbols`] if a symbol has no value or a
     /// size cannot be computed for the values, [`RunError::TooLarge`] if a size exceeds the address space,
-    /// [`RunError::Plan`] or [`RunError::Unsupported`] if the function of the offset cannot be planned or evaluated.
+    /// [`RunError::Plan`] if planning fails, [`RunError::Unsupported`] if the function of the offset cannot be
+    /// evaluated.
     pub fn new(
         tensor: &Tensor,
         symbols: &BTreeMap<String, i128>,
@@ -167,7 +168,8 @@ impl Pieces {
     }
 
     /// Copies the elements of a piece from `source` to `target`. Each buffer holds the runs of the piece in that file,
-    /// concatenated; the source is the dense side for [`Direction::Pack`].
+    /// concatenated, as elements of the tensor's type also on the dense side. The source is the dense side for
+    /// [`Direction::Pack`].
     ///
     /// # Errors
     /// [`RunError::Outside`] if a buffer is smaller than its runs.
@@ -235,8 +237,8 @@ impl Recast {
         Ok(dense_pass(tensor, symbols, side)?.map(Self))
     }
 
-    /// Converts the elements of `source` to those of `target`, in order. Each buffer starts with a whole byte. Elements
-    /// without a counterpart in the shorter buffer are skipped.
+    /// Converts the elements of `source` to those of `target`, in order. Each buffer starts at a byte boundary.
+    /// Elements without a counterpart in the shorter buffer are skipped.
     ///
     /// # Errors
     /// [`RunError::Outside`] if a packed buffer is shorter than the other one requires, or if both element types are

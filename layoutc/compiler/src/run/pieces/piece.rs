@@ -15,7 +15,7 @@ pub struct Piece {
     pub slots: Runs,
     /// Padding in the buffer of the layout, outside `slots`, that this piece fills.
     pub gaps: Vec<Runs>,
-    /// True if every unit of `slots` is an element.
+    /// True if `slots` contains elements only, no padding.
     pub is_full: bool,
     chains: Vec<Part>,
 }

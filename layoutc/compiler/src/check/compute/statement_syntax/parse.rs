@@ -362,7 +362,7 @@ impl StatementParser<'_> {
         false
     }
 
-    /// Advances to the `,` or `]` that ends the current index, outside of parentheses; an error if there is none.
+    /// Advances to the end of the current index: a `]`, or a `,` outside of parentheses; an error if there is none.
     fn skip_index(&mut self) -> Result<(), StatementError> {
         let mut open = 0_usize;
         loop {

@@ -5,7 +5,7 @@ use super::super::tensor_types::GraphTensorType;
 use super::{OperatorSignature, by_name, by_position};
 use crate::manifest::syntax::PropertyItem;
 
-/// Reason why the concatenation of the operands is not the first result; `None` if it is.
+/// Reason why the concatenation of the operands is not the first result; `None` if it is, or if there is no result.
 pub(super) fn concat(operation: &OperatorSignature<'_>) -> Option<String> {
     let whole = *operation.results.first()?;
     let parts = &operation.operands;
@@ -69,8 +69,8 @@ fn axes(
 }
 
 /// Sum of the extents of `parts` along axis `axis` of `whole`. Axes are matched by name if this gives the extent of
-/// `whole`, otherwise by position. `None` if a part differs from `whole` in rank or in the extent of another axis, or
-/// on overflow.
+/// `whole`, otherwise by position if possible. `None` if a part differs from `whole` in rank or in the extent of
+/// another axis, or on overflow.
 fn joined(parts: &[&GraphTensorType], whole: &GraphTensorType, axis: usize) -> Option<i128> {
     let along = |places: fn(&GraphTensorType, &GraphTensorType) -> Option<Vec<usize>>| {
         let mut sum = 0_i128;

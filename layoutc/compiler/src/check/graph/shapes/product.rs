@@ -5,7 +5,8 @@ use super::super::tensor_types::GraphTensorType;
 use super::OperatorSignature;
 
 /// Reason why the result is not the product of the first two operands, neither by position as in `NumPy` (with the
-/// properties `transA` and `transB`) nor by axis names; `None` if it is.
+/// properties `transA` and `transB`) nor by axis names; `None` if it is, or if there are fewer than two operands or no
+/// result.
 pub(super) fn clash(operation: &OperatorSignature<'_>) -> Option<String> {
     let ([a, b, ..], result) = (operation.operands.as_slice(), operation.results.first()?) else {
         return None;

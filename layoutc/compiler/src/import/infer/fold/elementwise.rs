@@ -7,12 +7,12 @@ use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::elements::{ConstantElements, MAX_KNOWN, float, whole};
 
-/// Maximum number of operands of an operator that is folded; operators with more are left unfolded.
+/// Maximum number of operands of a `Sum`, `Mean`, `Max` or `Min` that is folded; those with more are left unfolded.
 const MAX_OPERANDS: usize = 64;
 
 /// Elements of the result of an elementwise operator. `result` has the shape and the element type of the result, and
-/// `all` is its number of elements. `None` for any other operator, if an operand is not constant, or if a value is not
-/// representable.
+/// `all` is its number of elements. `None` if the elements are not computed, for example for any other operator or an
+/// operand that is not constant.
 pub(super) fn elementwise(
     call: &OnnxCall<'_>,
     result: &ShapedTensor,
@@ -61,7 +61,8 @@ pub(super) fn elementwise(
 }
 
 /// Elements of the result of `And` or `Or` if one constant operand determines them, although the other one is unknown:
-/// `And` with a constant of which all elements are false, `Or` with one of which all are true. `None` otherwise.
+/// `And` with a constant of which all elements are false, `Or` with one of which all are true. `None` otherwise, and
+/// for more than [`MAX_KNOWN`] elements.
 pub(super) fn decided(call: &OnnxCall<'_>, result: &ShapedTensor) -> Option<ConstantElements> {
     let deciding = match call.node.op_type.as_str() {
         "And" => 0,
@@ -180,7 +181,7 @@ fn cast(values: &ConstantElements, to: Scalar) -> Option<ConstantElements> {
 }
 
 /// Elements of the result of the binary operator `op`, for operands `a` and `b` of equal length. `None` if the operator
-/// is not supported for these types, or if a value overflows.
+/// is not supported for these types, or if a value cannot be computed, for example because of an overflow.
 fn binary(
     call: &OnnxCall<'_>,
     op: &str,

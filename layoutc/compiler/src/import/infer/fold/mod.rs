@@ -11,9 +11,9 @@ use crate::import::elements::{ConstantElements, MAX_KNOWN, represents, rounded};
 pub(super) use movement::non_zeros;
 
 /// Elements of the results of a call, in row-major order, one entry for each of `results`, which have the shapes and
-/// the element types. `None` for a result that has more than [`MAX_KNOWN`] elements, that depends on an operand with
-/// unknown elements, or whose operator is not folded. The work is proportional to the number of elements of operands
-/// and results.
+/// the element types. `None` for a result whose elements are not computed, for example because there are more than
+/// [`MAX_KNOWN`], an operand has unknown elements, or the operator is not folded. The work is proportional to the
+/// number of elements of operands and results.
 pub(super) fn fold(call: &OnnxCall<'_>, results: &[ShapedTensor]) -> Vec<Option<ConstantElements>> {
     // `CastLike` uses only the element type of its second operand.
     let is_read = |k: usize| k != 1 || call.node.op_type != "CastLike";
@@ -94,8 +94,8 @@ fn size(shape: &[u64]) -> Option<usize> {
     count(shape).ok().and_then(|size| usize::try_from(size).ok())
 }
 
-/// Row-major strides of a shape, in elements, outermost first: `[2, 3]` gives `[3, 1]`. `None` if a stride or the
-/// number of elements is 2^63 or more.
+/// Row-major strides of a shape, in elements, outermost first: `[2, 3]` gives `[3, 1]`. `None` if a number does not fit
+/// 63 bits.
 fn strides(shape: &[u64]) -> Option<Vec<i64>> {
     let mut strides = Vec::new();
     let mut step = 1_i64;

@@ -8,7 +8,7 @@ use crate::import::infer::slicing::cuts;
 
 /// Elements of the first result of an operator that copies elements of its operands to other positions, such as
 /// `Slice`. `result` has the shape of that result. `NonZero`, whose result has the indices of elements, is folded here
-/// too. `None` for any other operator, or if an operand that determines the elements is not constant.
+/// too. `None` if the elements are not computed, for example for any other operator or an operand that is not constant.
 pub(super) fn fold_movement(
     call: &OnnxCall<'_>,
     result: &ShapedTensor,

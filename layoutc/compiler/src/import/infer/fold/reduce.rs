@@ -7,8 +7,8 @@ use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::elements::{ConstantElements, rounded};
 
 /// Elements of the result of a reduction, of `ArgMax`, of `ArgMin` or of `CumSum`. `result` has the shape and the
-/// element type of the result, and `all` is its number of elements. `None` for any other operator, if an operand is not
-/// constant, or if a value is not representable.
+/// element type of the result, and `all` is its number of elements. `None` if the elements are not computed, for
+/// example for any other operator or an operand that is not constant.
 pub(super) fn reduced(
     call: &OnnxCall<'_>,
     result: &ShapedTensor,

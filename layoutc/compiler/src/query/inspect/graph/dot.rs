@@ -1,5 +1,6 @@
 //! Drawing of a solved graph in Graphviz's DOT language. Each operator is a box, each input, constant and output an
-//! ellipse, and each conversion a filled box. Edges are labeled with the layout of the tensor that they pass.
+//! ellipse, and each conversion that moves bytes a filled box. Edges are labeled with the name, layout and size of the
+//! tensor that they pass.
 
 use std::collections::BTreeMap;
 
@@ -80,8 +81,10 @@ impl Drawing<'_> {
         number
     }
 
-    /// Adds a DOT node for each conversion of the tensor at `position` that moves bytes. `from` is the number of the
-    /// DOT node of the operator, input or constant that the tensor comes from.
+    /// Draws the conversions of `tensor`, the tensor at `position`: for each that moves bytes, a DOT node and an edge
+    /// to it from the node of the source layout. `from` is the number of the DOT node of the operator, input or
+    /// constant that the tensor comes from. Records the DOT nodes that produce the layouts of the tensor, which
+    /// [`Self::read`] needs, even if there are no conversions.
     fn conversions(&mut self, position: usize, tensor: &GraphTensor, from: usize) {
         self.producers.insert((position, self.stored(position)), from);
         let plan = self.plan;

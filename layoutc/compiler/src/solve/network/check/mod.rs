@@ -55,8 +55,8 @@ pub enum ProofError {
         /// Number of the table, as defined at `ProofPart`.
         table: usize,
     },
-    /// A variable with several remaining values is in no subproblem or in two, or a variable with a single value is in
-    /// a subproblem.
+    /// A variable with several remaining values is in no subproblem or in two, or a subproblem contains a variable with
+    /// a single value or one that the network does not have.
     #[error("variable {variable} is not in exactly one part")]
     Variable {
         /// Number of the variable, as at `Bucket::variable`.
@@ -103,8 +103,8 @@ pub enum ProofError {
 /// Checks a solution and its proof: the values have the stated cost, and no assignment costs less than the bound.
 /// `limits` must be at least those of the solver's run. The check does no more work than the solver.
 ///
-/// For the network in the example of [`CostNetwork`], values `[1, 0]` with cost and bound 8 pass; 9 instead of 8 fails
-/// with [`ProofError::Cost`] or [`ProofError::PartBound`].
+/// For the network in the example of [`CostNetwork`], values `[1, 0]` with cost and bound 8 pass; a cost of 9 fails
+/// with [`ProofError::Cost`], a bound of 9 with [`ProofError::Crossed`].
 ///
 /// # Errors
 /// The first error found.
