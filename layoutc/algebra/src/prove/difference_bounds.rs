@@ -133,13 +133,16 @@ impl DifferenceBounds<'_> {
     }
 
     /// Exact bounds of an expression by enumeration, where each of its variables `vars` takes all values from 0 to its
-    /// greatest value. `None` if a variable is not a `Var::Storage`, a greatest value is symbolic, or there are more
-    /// than [`VISITED`] index tuples. [`ExprError::Unbound`] if `expr` contains a symbol.
+    /// greatest value. `None` if a variable is not a `Var::Storage`, `expr` or a greatest value contains a symbol, or
+    /// there are more than [`VISITED`] index tuples.
     fn bounds_by_enumeration(
         &self,
         expr: &Expr,
         vars: &[Var],
     ) -> Result<Option<Interval>, ExprError> {
+        if expr.vars().iter().any(|var| matches!(var, Var::Symbol(_))) {
+            return Ok(None);
+        }
         let (mut axes, mut extents, mut points) = (Vec::new(), Vec::new(), 1_i128);
         for var in vars {
             let Var::Storage(k) = var else { return Ok(None) };

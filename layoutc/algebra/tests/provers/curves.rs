@@ -91,6 +91,7 @@ fn curve_with_symbolic_extents_is_decided_at_every_size() {
     let cases = [
         (n(), Expr::constant(6), "(i, j) -> (i, hilbert(j // 3, j % 3))"),
         (n(), Expr::constant(6), "(i, j) -> (hilbert(i, j, 64, 6))"),
+        (n(), Expr::constant(6), "(i, j) -> (hilbert(i, j, 2 * 32, 7 - 1))"),
         (n(), Expr::constant(6), "(i, j) -> (hilbert(i // 4, j // 4, 16, 2), i % 4, j % 4)"),
     ];
     for (rows, columns, map) in cases {

@@ -86,6 +86,26 @@ fn symbolic_row_pitch_is_proven_for_all_sizes() {
 }
 
 #[test]
+fn symbolic_divisor_of_a_constant_extent_is_bounded() {
+    let symbol = Symbol { name: "n".to_owned(), min: 1, max: 8, multiple: 1 };
+    let axes = [Axis { name: "i".to_owned(), extent: Expr::constant(64) }];
+    let values = |name: &str| (name == "n").then(|| Expr::var(Var::Symbol(0)));
+    for text in ["(i) -> (i - i // n * n : n, i // n)", "(i) -> (i // n, i - i // n * n : n)"] {
+        let mut builder = LayoutBuilder::new(std::slice::from_ref(&symbol), &axes, 32).unwrap();
+        let scope = MapScope { axes: &axes, values: &values, facts: builder.facts() };
+        builder.apply(&resolve(&parse::map(text).unwrap(), scope).unwrap()).unwrap();
+        let layout = builder.finish(64, &SequentialExecutor).unwrap();
+        for n in 1..=8 {
+            let mut held = BTreeMap::new();
+            for point in points(&[64]) {
+                let place = layout.locate(&point, &[n]).unwrap();
+                assert_eq!(held.insert(place.physical, point), None, "{text} {n}");
+            }
+        }
+    }
+}
+
+#[test]
 fn symbolic_weights_identify_their_axes() {
     let symbols = [("S", 9), ("R", 13)].map(|(name, max)| Symbol {
         name: name.to_owned(),
