@@ -102,6 +102,32 @@ fn in_process_sub_byte_packs_agree_with_the_oracle() {
     );
 }
 
+#[test]
+fn fill_of_complex_elements_is_a_real_number() {
+    for (dtype, one) in [
+        ("c64", [1.0_f32, 0.0].map(f32::to_le_bytes).concat()),
+        ("c128", [1.0_f64, 0.0].map(f64::to_le_bytes).concat()),
+        ("c64x2", [1.0_f32, 0.0, 1.0, 0.0].map(f32::to_le_bytes).concat()),
+        ("c128x2", [1.0_f64, 0.0, 1.0, 0.0].map(f64::to_le_bytes).concat()),
+    ] {
+        for layout in ["pad n multiple=4", "map \"(n) -> (n * 5 % 7 : 8)\"; padding allow"] {
+            let text = format!(
+                "tensor t dtype={dtype} {{ shape {{ n 3 }}; layout {{ {layout}; fill 1 }} }}"
+            );
+            let tensor = &tensors(&text)[0];
+            let logical = vec![0x40; 3 * one.len()];
+            let packs = pack(tensor, &Symbols::new()).unwrap();
+            let mut physical = vec![0xAA; packs.to_bytes];
+            packs.run(&logical, &mut physical).unwrap();
+            let elements = physical.chunks_exact(one.len());
+            let (fills, others): (Vec<_>, Vec<_>) =
+                elements.partition(|element| **element == one[..]);
+            assert_eq!(others, [&logical[..one.len()]; 3], "{text}");
+            assert_eq!(fills.len() + 3, physical.len() / one.len(), "{text}");
+        }
+    }
+}
+
 /// Elements of a large tensor: each is its own position in `bytes` bytes.
 fn counted(elements: usize, bytes: usize) -> Vec<u8> {
     (0..elements).flat_map(|k| k.to_le_bytes().into_iter().cycle().take(bytes)).collect()

@@ -392,7 +392,11 @@ fn grid(rows: i64, columns: i64) -> Result<CurveGrid, RunError> {
     CurveGrid::new(side(rows)?, side(columns)?).ok_or(RunError::Unsupported)
 }
 
-/// Little-endian bytes of an element of type `dtype` whose lanes all have the bytes `lane`.
+/// Little-endian bytes of an element of type `dtype` whose lanes all have the bytes `lane`. Bytes that `lane` lacks are
+/// 0, such as the imaginary part of `c128`.
 pub(super) fn element_bytes(dtype: Dtype, lane: &[u8]) -> Vec<u8> {
+    let mut lane = lane.to_vec();
+    let bytes = usize::try_from(dtype.scalar_bits().div_ceil(8)).unwrap_or(0);
+    lane.resize(bytes.max(lane.len()), 0);
     lane.repeat(usize::try_from(dtype.lanes).unwrap_or(1))
 }
