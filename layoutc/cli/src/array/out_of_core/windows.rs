@@ -15,14 +15,19 @@ use super::{RelayoutJob, WrittenChunks};
 use crate::command_error::CommandError;
 use crate::interrupt;
 
-/// Bytes of padding per chunk: a multiple of the size of every scalar or vector element, also of vectors of 3 lanes and
-/// of elements of 3, 5 or 6 bits. The size of a record need not divide it.
+/// Maximum number of bytes of padding per chunk, unless an element is larger.
 const FILLED: u64 = 15 << 20;
+
+/// Bytes of padding per chunk: a multiple of the fill pattern, so that each chunk starts with the pattern.
+fn chunk_bytes(job: &RelayoutJob<'_>) -> u64 {
+    let pattern = job.padding.as_ref().map_or(1, |pattern| pattern.len().max(1)) as u64;
+    (FILLED - FILLED % pattern).max(pattern)
+}
 
 /// Number of chunks of padding, 0 if no padding is written.
 fn fills(job: &RelayoutJob<'_>) -> u64 {
     let is_filled = job.padding.is_some() && job.direction == Direction::Pack;
-    if is_filled { job.bytes[1].div_ceil(FILLED) } else { 0 }
+    if is_filled { job.bytes[1].div_ceil(chunk_bytes(job)) } else { 0 }
 }
 
 /// Total number of chunks of a conversion: the chunks of padding, and one chunk per window.
@@ -86,8 +91,9 @@ impl WindowedRelayout<'_> {
     /// Writes chunk `number`, from 0, of the padding; returns its size in bytes. `room` is a buffer that is reused
     /// between calls.
     fn fill(&self, number: u64, room: &mut Vec<u8>) -> Result<u64, CommandError> {
-        let first = number * FILLED;
-        let bytes = (self.job.bytes[1] - first).min(FILLED);
+        let chunk = chunk_bytes(self.job);
+        let first = number * chunk;
+        let bytes = (self.job.bytes[1] - first).min(chunk);
         let run = (first, usize::try_from(bytes).unwrap_or(0));
         let padding = self.job.padding.as_deref().unwrap_or(&[0]);
         let filled = self.job.fill(&self.part.file, padding, run, room);
