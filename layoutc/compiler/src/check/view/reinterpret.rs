@@ -57,6 +57,7 @@ pub(super) fn view(
     let tensor = Tensor {
         owner: Some(MemoryOwner::of(seen.tensor, &tensor.layout)),
         memory: seen.tensor.memory,
+        space: seen.tensor.space.clone(),
         targets: seen.tensor.targets.clone(),
         high_first: seen.tensor.high_first,
         layout: tensor.layout.at_base(seen.tensor.layout.alignment_bytes()),
