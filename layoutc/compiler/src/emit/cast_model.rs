@@ -64,7 +64,7 @@ pub struct CastUnit {
     pub doc: String,
     /// Algorithm of the function:
     /// - `parts`: two other conversions, one after the other.
-    /// - `exact`: a cast of the language, which preserves every value.
+    /// - `plain`: a cast of the language. It preserves the value, or rounds it to the nearest f32 or f64, ties to even.
     /// - `wrap`: the low bits of an integer.
     /// - `clamp`: an integer, clamped to the limits of the destination type.
     /// - `from_integer`: an integer to a float, rounded.

@@ -73,7 +73,7 @@ pub(super) fn form(cast: Cast) -> &'static str {
     let [from, to] = [cast.from(), cast.to()].map(|dtype| fill::format(dtype.scalar));
     match (from, to) {
         _ if cast.decompose().is_some() => "parts",
-        (None, Some(_)) if cast.is_lossless() && is_plain(cast.to()) => "exact",
+        _ if is_plain(cast) => "plain",
         (None, Some(_)) => "from_integer",
         (Some(_), None) if is_choice(cast) => "to_integer_choice",
         (Some(_), None) => "to_integer",
@@ -81,7 +81,7 @@ pub(super) fn form(cast: Cast) -> &'static str {
         (Some(_), Some(_)) if is_choice(cast) => "narrow_choice",
         (Some(_), Some(_)) if cast.is_lossless() => "widen",
         (Some(_), Some(_)) => "narrow",
-        (None, None) if cast.is_lossless() => "exact",
+        (None, None) if cast.is_lossless() => "plain",
         (None, None) if cast.mode() == CastMode::Saturate => "clamp",
         (None, None) => "wrap",
     }
@@ -106,9 +106,13 @@ fn is_choice(cast: Cast) -> bool {
     is_single(from) && (is_small(to) || is_integer) || is_small(from) && is_single(to)
 }
 
-/// True if a C cast converts integers to this float type.
-fn is_plain(dtype: Dtype) -> bool {
-    matches!(dtype.scalar, Scalar::F32 | Scalar::F64)
+/// True if a cast of the target language is the conversion: from an integer type, f32 or f64 to f32 or f64, where results
+/// beyond the finite values are infinite. Processors round such a conversion to nearest, ties to even, in one instruction.
+fn is_plain(cast: Cast) -> bool {
+    let is_float = |dtype: Dtype| matches!(dtype.scalar, Scalar::F32 | Scalar::F64);
+    let (from, to) = (cast.from(), cast.to());
+    let is_exact = cast.is_lossless() || cast.mode() == CastMode::Round || cast.never_overflows();
+    is_float(to) && (is_float(from) || fill::format(from.scalar).is_none()) && is_exact
 }
 
 /// Template model of a conversion function.
