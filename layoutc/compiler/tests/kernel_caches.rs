@@ -357,16 +357,16 @@ fn staging_split_across_work_groups_is_refused() {
         );
         kernel::gpu_faults(&text)
     };
-    let part = "a work group does one round of `j_outer`, and a part of the block of `i_outer`";
+    let part = "a thread block executes one iteration of `j_outer`, and a part of the block of `i_outer`";
     assert_eq!(report("tile i j by=\"4 4\"; cache c at=i_outer; cache b at=j_outer"), [part]);
-    let part = "a work group does one round of `i`, and a part of the block of `k`";
+    let part = "a thread block executes one iteration of `i`, and a part of the block of `k`";
     assert_eq!(report("cache c at=i; cache b at=k"), [part]);
     assert_eq!(report("tile i j by=\"4 4\"; cache c at=j_outer; cache b at=k"), [""; 0]);
     assert_eq!(
         report("cache b at=i { memory local }"),
         ["an item does one element of `i`, and its block is for several"]
     );
-    let wide = "the blocks take 262144 bytes, and at most 49152 bytes a work group shares";
+    let wide = "the blocks take 262144 bytes, and at most 49152 bytes a thread block shares";
     let text = "tensor a dtype=f32 { shape { i 256; k 256 } }\ntensor c dtype=f32 { shape { i 256 } }\nkernel s { compute \"c[i] += a[i, k]\"; tile i by=256; cache a at=i_outer }\n";
     assert_eq!(kernel::gpu_faults(text), [wide]);
 }
