@@ -357,7 +357,8 @@ fn staging_split_across_work_groups_is_refused() {
         );
         kernel::gpu_faults(&text)
     };
-    let part = "a thread block executes one iteration of `j_outer`, and a part of the block of `i_outer`";
+    let part =
+        "a thread block executes one iteration of `j_outer`, and a part of the block of `i_outer`";
     assert_eq!(report("tile i j by=\"4 4\"; cache c at=i_outer; cache b at=j_outer"), [part]);
     let part = "a thread block executes one iteration of `i`, and a part of the block of `k`";
     assert_eq!(report("cache c at=i; cache b at=k"), [part]);

@@ -91,6 +91,40 @@ fn rows_of_intermediates_are_computed_in_a_loop() {
     }
 }
 
+/// Caches of an operand, of the output and of a vector, at the loop of the intermediate and at the other loop, for all
+/// orders of the axes: the tiles follow the loops.
+#[test]
+fn caches_follow_the_loop_of_the_intermediate() {
+    let mut text = "tensor g dtype=f32 { shape { j 37 } }\n".to_owned();
+    let orders = ["i j", "j i"];
+    let outputs = orders.into_iter().flat_map(|order| orders.map(|other| [order, other]));
+    let caches = ["a", "c", "g"].into_iter().flat_map(|name| ["i", "j"].map(|at| [name, at]));
+    let all = outputs.flat_map(|orders| caches.clone().map(move |cache| (orders, cache)));
+    for (number, ([own, other], [cached, at])) in all.enumerate() {
+        let cached = if cached == "g" { "g".to_owned() } else { format!("{cached}{number}") };
+        writeln!(
+            text,
+            "tensor a{number} dtype=f32 {{ shape {{ i 5; j 37 }}; layout {{ order {own} }} }}\n\
+             tensor c{number} dtype=f32 {{ shape {{ i 5; j 37 }}; layout {{ order {other} }} }}\n\
+             kernel k{number} {{\n\
+                 compute \"m[i] += a{number}[i, j]\"\n\
+                 compute \"c{number}[i, j] = a{number}[i, j] * g[j] - m[i]\"\n\
+                 local m dtype=f32 at=i\n\
+                 cache {cached} at={at}\n\
+             }}"
+        )
+        .unwrap();
+    }
+    let checked = check_valid(&text);
+    let files = emit(&checked.manifests[0], &Settings::c(), "m", &Templates::default()).unwrap();
+    let folder = folder("compute_at_caches");
+    write(&folder, &files);
+    let mut command = Command::new("gcc");
+    command.args(["-std=c11", "-Wall", "-Werror", "-O1", "-fsanitize=address,undefined"]);
+    command.args(["-o", "program", "m.c", "m_test.c", "-lm"]);
+    build_and_run(&mut command, &folder, "program");
+}
+
 /// An intermediate that is larger than the stack needs no parameter, and the reference has a buffer for all of it.
 #[test]
 fn large_intermediates_are_no_parameters() {

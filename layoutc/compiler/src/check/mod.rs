@@ -61,7 +61,7 @@ use crate::base::diagnostic::{CheckResult, Diagnostic, Severity, sort};
 use crate::config::Config;
 use crate::env::{CompileEnv, CompileStage, ResultCache};
 use crate::manifest::syntax::TensorItem;
-use crate::model::compute::{BufferRef, LoopSchedule, Statement, StatementSchedule};
+use crate::model::compute::{BufferRef, LoopSchedule, SharedLoop, Statement, StatementSchedule};
 use crate::model::{Manifest, Spanned, Tensor};
 
 /// Result of a check: the models of the items without errors, and all diagnostics.
@@ -123,14 +123,14 @@ pub(crate) struct PlannerQuestions {
 /// loop of a statement uses. `None` if the statement does not have the loop or does not use the buffer. `Err` if the
 /// tile cannot be cached at this loop, for example because it has no constant size.
 ///
-/// Arguments: the target; the statement; (symbols, schedule of the kernel); (buffer, name of the loop); the names of
-/// the loops of all caches of the kernel.
+/// Arguments: the target; the statement; (symbols, schedule of the kernel); (buffer, name of the loop); (the names of
+/// the loops of all caches of the kernel, the loop in which the statement's intermediates are computed).
 pub(crate) type TileExtents = fn(
     &Tensor,
     &Statement,
     (&[Symbol], &LoopSchedule),
     (BufferRef, &Spanned<String>),
-    &[String],
+    (&[String], Option<SharedLoop>),
 ) -> Result<Option<Vec<i128>>, Box<Diagnostic>>;
 
 /// Function that checks a complete schedule of a statement without its caches. Returns a list with one element for each

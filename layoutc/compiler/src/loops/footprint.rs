@@ -13,7 +13,7 @@ use crate::loops::order::{Order, RegisterTiling};
 use crate::loops::reads::AccessSummary;
 use crate::loops::renumbered;
 use crate::loops::scheduled_statement::fused;
-use crate::model::compute::{BufferRef, LoopSchedule, Statement};
+use crate::model::compute::{BufferRef, LoopSchedule, SharedLoop, Statement};
 use crate::model::{Spanned, Tensor};
 
 /// Box of elements that one iteration of a loop accesses in a tensor.
@@ -27,7 +27,8 @@ pub(crate) struct Block {
 
 /// Extents, along each axis, of the box of elements of the tensor `buffer` that one iteration of the loop `at`
 /// accesses. `target` is the tensor that the statement writes, `own` has the symbols and the loop schedule of the
-/// kernel, and `kept` names the loops of all caches of the statement. `None` if the statement has no such loop, or
+/// kernel, and `kept` names the loops of all caches of the statement,
+/// `shared` is the loop in which its intermediates are computed. `None` if the statement has no such loop, or
 /// neither writes the tensor nor reads it in its value at affine indices.
 ///
 /// # Errors
@@ -39,11 +40,11 @@ pub(crate) fn tile_extents(
     statement: &Statement,
     own: (&[Symbol], &LoopSchedule),
     (buffer, at): (BufferRef, &Spanned<String>),
-    kept: &[String],
+    (kept, shared): (&[String], Option<SharedLoop>),
 ) -> Result<Option<Vec<i128>>, Box<Diagnostic>> {
     let fault =
         |message: String, place: FileSpan| Diagnostic::error(Code::KernelCache, message, place, "");
-    block_extents(target, statement, own, (buffer, at), kept).map_err(|error| {
+    block_extents(target, statement, own, (buffer, at), (kept, shared)).map_err(|error| {
         let PlanError::Choice { message, help, place } = error else {
             return Box::new(fault(error.to_string(), at.place.clone()).help("remove the cache"));
         };
@@ -56,13 +57,19 @@ fn block_extents(
     statement: &Statement,
     (symbols, schedule): (&[Symbol], &LoopSchedule),
     (buffer, at): (BufferRef, &Spanned<String>),
-    kept: &[String],
+    (kept, shared): (&[String], Option<SharedLoop>),
 ) -> Result<Option<Vec<i128>>, PlanError> {
     let target = renumbered(target, symbols)?;
     let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
-    let kept: Vec<String> = kept.iter().cloned().chain(fused(&schedule.steps)).collect();
+    let shared = match shared {
+        Some(SharedLoop::Axis(axis)) => target.layout.logical().get(axis).map(|axis| &axis.name),
+        _ => None,
+    };
+    let kept: Vec<String> =
+        kept.iter().chain(shared).cloned().chain(fused(&schedule.steps)).collect();
     let mut domain = IterationDomain::new(&target, symbols, reduced, &kept)?;
     domain.apply(&schedule.steps)?;
+    domain.outermost = shared.and_then(|name| domain.find(name));
     let no_reads =
         |_: &IterationDomain| Ok(AccessSummary { steps: Vec::new(), guarded: Vec::new() });
     let order =

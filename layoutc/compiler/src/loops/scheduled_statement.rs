@@ -5,6 +5,7 @@ use crate::loops::buffers::{KernelBuffer, bound, shares_bytes};
 use crate::loops::digit_order::follow_digits;
 use crate::loops::domain::IterationDomain;
 use crate::loops::error::PlanError;
+use crate::loops::footprint::Block;
 use crate::loops::heuristics::operand_packing;
 use crate::loops::heuristics::partial_sums::may_have_partial_sums;
 use crate::loops::order::{Order, RegisterTiling};
@@ -99,6 +100,12 @@ impl ScheduledStatement {
             let (reads, schedule) =
                 (|domain: &IterationDomain| sight.seen(domain), &compute.schedule);
             let order = Order::new(&mut domain, schedule, &reads, tiling, &statement.place)?;
+            for cache in &statement.caches {
+                same_tile(
+                    cache,
+                    Block::new(&domain, &order, statement, (cache.buffer, &cache.at))?,
+                )?;
+            }
             Ok::<_, PlanError>(Self {
                 domain,
                 order,
@@ -141,6 +148,29 @@ fn lead(
     }
     let is_reduced = domain.active.iter().any(|number| domain.is_reduced(*number));
     domain.find(&chosen.value).filter(|_| is_reduced)
+}
+
+/// Checks that the tile of a cache has the extents of the box `block` that an iteration uses. They differ on GPUs if the
+/// loop of an intermediate (`at`) is outermost only on CPUs.
+fn same_tile(cache: &TileCache, block: Option<Block>) -> Result<(), PlanError> {
+    let Some(block) = block else { return Ok(()) };
+    let axes = cache.block.layout.logical();
+    let extents: Option<Vec<i128>> = axes.iter().map(|axis| axis.extent.as_const()).collect();
+    if extents.as_ref() == Some(&block.extents) {
+        return Ok(());
+    }
+    let list =
+        |extents: &[i128]| extents.iter().map(ToString::to_string).collect::<Vec<_>>().join(" by ");
+    Err(PlanError::Choice {
+        message: format!(
+            "the tile of an iteration of `{}` is {} in this order of the loops, not {}",
+            cache.at.value,
+            list(&block.extents),
+            extents.as_deref().map_or_else(String::new, list)
+        ),
+        help: format!("order the loops by `loops`, with `{}` first", cache.at.value),
+        place: cache.at.place.clone(),
+    })
 }
 
 pub(crate) fn no_image(target: &KernelBuffer, place: &FileSpan) -> PlanError {

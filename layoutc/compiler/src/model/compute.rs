@@ -67,6 +67,37 @@ pub(crate) enum SharedLoop {
     NoAxis,
 }
 
+impl SharedLoop {
+    /// Shared loop of `statement` in a kernel with the intermediates `locals`, of which those in `compute_at` are
+    /// computed in loops; `None` if the statement uses no such intermediate.
+    pub(crate) fn of(
+        locals: &[Tensor],
+        compute_at: &[ComputeAt],
+        statement: &Statement,
+    ) -> Option<Self> {
+        locals.iter().enumerate().find_map(|(k, local)| {
+            let own = compute_at.iter().find(|own| own.local == local.name)?;
+            let buffer = BufferRef::Local(k);
+            if statement.target == buffer {
+                return Some(Self::Axis(own.axis));
+            }
+            let mut reads = statement.values().flat_map(TypedExpr::reads);
+            let is_used = statement.reads(buffer);
+            let axis = reads.find(|read| read.buffer == buffer).and_then(|read| {
+                let index = read.index.get(own.axis)?;
+                let mut axes = (0_u32..).zip(&statement.axes).take(statement.written_axes);
+                // The index along an axis of one element is 0.
+                let is_it = |(k, axis): &(u32, &Axis)| {
+                    let is_only = axis.extent.as_const() == Some(1) && axis.name == own.at.value;
+                    *index == Expr::var(Var::Axis(*k)) || is_only && index.as_const() == Some(0)
+                };
+                usize::try_from(axes.find(is_it)?.0).ok()
+            });
+            is_used.then_some(axis.map_or(Self::NoAxis, Self::Axis))
+        })
+    }
+}
+
 /// Intermediates and statements of a kernel as the manifest writes them.
 #[derive(Debug, Clone)]
 pub struct UnfusedStatements {
@@ -104,25 +135,7 @@ impl KernelInstance {
     /// Loop that a statement shares with the other writers and readers of an intermediate; `None` if the statement uses
     /// no intermediate that is computed in a loop.
     pub(crate) fn shared_loop(&self, statement: &Statement) -> Option<SharedLoop> {
-        self.locals.iter().enumerate().find_map(|(k, local)| {
-            let (buffer, own) = (BufferRef::Local(k), self.compute_at(&local.name)?);
-            if statement.target == buffer {
-                return Some(SharedLoop::Axis(own.axis));
-            }
-            let mut reads = statement.values().flat_map(TypedExpr::reads);
-            let is_used = statement.reads(buffer);
-            let axis = reads.find(|read| read.buffer == buffer).and_then(|read| {
-                let index = read.index.get(own.axis)?;
-                let mut axes = (0_u32..).zip(&statement.axes).take(statement.written_axes);
-                // The index along an axis of one element is 0.
-                let is_it = |(k, axis): &(u32, &Axis)| {
-                    let is_only = axis.extent.as_const() == Some(1) && axis.name == own.at.value;
-                    *index == Expr::var(Var::Axis(*k)) || is_only && index.as_const() == Some(0)
-                };
-                usize::try_from(axes.find(is_it)?.0).ok()
-            });
-            is_used.then_some(axis.map_or(SharedLoop::NoAxis, SharedLoop::Axis))
-        })
+        SharedLoop::of(&self.locals, &self.schedule.compute_at, statement)
     }
 
     /// Copy of the instance with the name `NAME_auto`, from which the loop schedule, the tile caches and the complete

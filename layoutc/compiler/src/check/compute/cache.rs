@@ -14,7 +14,7 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::check::tensor::CheckedTensor;
 use crate::manifest::syntax::{CacheItem, CacheMemory, InstanceItem, LocalItem, SpannedText};
-use crate::model::compute::{BufferRef, LoopSchedule, Statement, TileCache};
+use crate::model::compute::{BufferRef, LoopSchedule, SharedLoop, Statement, TileCache};
 use crate::model::{Spanned, Tensor};
 
 /// Cache directives of an instance, a kernel or a complete schedule, with the manifest that contains them.
@@ -151,7 +151,8 @@ impl<'a> CacheDirectives<'a> {
         let at = Spanned { value: item.at.value.clone(), place: item.at.at(&self.file) };
         let own = (program.symbols.as_slice(), schedule);
         let tile_extents = program.place.planner.tile_extents;
-        let extents = tile_extents(target, statement, own, (buffer, &at), cached_loops);
+        let shared = SharedLoop::of(&program.locals, &program.compute_at, statement);
+        let extents = tile_extents(target, statement, own, (buffer, &at), (cached_loops, shared));
         let Some(extents) = extents.map_err(|fault| vec![*fault])? else { return Ok(None) };
         self.refuse_read_and_written(statement, (item, buffer))?;
         self.tile(program, (item, buffer), &extents).map(Some)
