@@ -48,7 +48,7 @@ pub enum Error {
     /// index, or the layout is too large.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// Two elements share a slot, or injectivity is neither proven nor refuted.
+    /// Two elements share a slot, or a claim about the layout, such as its injectivity, is not proven.
     #[error(transparent)]
     Proof(#[from] InjectivityError),
     /// The given logical index, physical index or offset is outside the layout or its domain, or has the wrong number

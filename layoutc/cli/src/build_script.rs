@@ -29,7 +29,7 @@ pub struct GeneratedFiles {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text}")]
 pub struct BuildFailure {
-    /// Text of the diagnostics as `layoutc build` prints them, without color.
+    /// Text of the diagnostics as `layoutc build` prints them, without color, or the message of another error.
     pub text: String,
 }
 

@@ -25,8 +25,8 @@ pub(crate) enum CommandError {
 }
 
 impl CommandError {
-    /// System error with the message ``cannot `verb` `path`: reason``. `verb` is an infinitive such as `read`, and the
-    /// reason is the text of `error`. An absolute `path` is shown relative to the working directory.
+    /// System error with the message ``cannot {verb} `{path}`: {reason}``. `verb` is an infinitive such as `read`, and
+    /// the reason is the text of `error`. An absolute `path` is shown relative to the working directory.
     pub(crate) fn io(verb: &str, path: &Path, error: &io::Error) -> Self {
         let shown =
             if path.is_absolute() { relative_to_cwd(path) } else { path.display().to_string() };

@@ -31,8 +31,8 @@ pub(crate) struct Console {
     pub(crate) color: bool,
     /// True if results printed as text are colored.
     pub(crate) paints_results: bool,
-    /// True if `--quiet` suppresses summaries, progress and notes. Diagnostics are printed, and so are results that are
-    /// the purpose of a command, such as the lines of `layoutc index`.
+    /// True if `--quiet` suppresses summaries and progress. Diagnostics are printed, and so are results that are the
+    /// purpose of a command, such as the lines of `layoutc index`.
     pub(crate) quiet: bool,
     /// True if `--verbose` requests more details: the folder and manifests of each project, and unchanged outputs.
     pub(crate) verbose: bool,

@@ -3,7 +3,8 @@
 use std::env;
 use std::path::{Component, Path, PathBuf};
 
-/// Path without `.` and `..` components, computed from its text alone: `/a/c` for `/a/b/../c`. Links are not resolved.
+/// Path without `.` components, and without `..` components except at its start, computed from its text alone: `/a/c`
+/// for `/a/b/../c`. Links are not resolved.
 pub(crate) fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {

@@ -89,7 +89,8 @@ impl<'a> Compiler<'a> {
         self
     }
 
-    /// Checks and proves the manifests at `paths` and those that they import by `use`.
+    /// Checks the manifests at `paths`, and proves their layouts. Manifests that they import by `use` are read; their
+    /// tensors, kernels and graphs are not checked.
     pub fn check(&self, paths: &[String]) -> CheckedProject {
         check::check(&self.env, paths, self.config, self.options)
     }

@@ -15,7 +15,7 @@ pub struct Cpu {
     /// symbolic one may.
     pub l2_bytes: i64,
     /// Size of the largest last-level cache of the supported processors, in bytes. A relayout whose destination is
-    /// larger transposes tiles of `streamed_block_bytes`; one that copies a single run may use streaming stores.
+    /// larger transposes tiles of up to `streamed_block_bytes`; one that copies a single run may use streaming stores.
     pub llc_bytes: i64,
     /// Destination size, in bytes, above which some supported processor benefits from streaming stores: three eighths
     /// of its last-level cache. A destination of at most this many bytes is written with cached stores, unless the
@@ -27,13 +27,13 @@ pub struct Cpu {
     /// Size of the largest relayout, in bytes of the destination, whose source and destination fit an L2 cache
     /// together. Up to it, one call transposes one tile of whole cache lines; above it, one call may transpose several.
     pub l2_pair_bytes: i128,
-    /// Width of the narrowest vector register of the supported processors, in bytes. Generated code transposes tiles
-    /// with rows or columns of fewer bytes by separate functions.
+    /// Width of the narrowest vector register of the supported processors, in bytes.
     pub least_vector_bytes: u32,
     /// Width of the widest vector register of the supported processors, in bytes. Generated code uses no wider vectors.
     pub vector_bytes: u32,
     /// Size of the largest private array, in bytes, that compilers keep in registers: 30 of the 32 registers of
-    /// AVX-512; the other two hold the operands of an instruction. Loops that index a larger array are not unrolled.
+    /// AVX-512; the other two hold the operands of an instruction. A loop whose variable indexes a larger array is not
+    /// unrolled.
     pub register_bytes: i64,
     /// Number of independent accumulators that keep the multiply-add units of a core busy: two units with a latency of
     /// four or five cycles. A register tile gets fewer rows than fit, for an even division of the loop over rows, only
@@ -80,11 +80,11 @@ pub struct Cpu {
     /// of more than `llc_bytes`: larger than `transpose_block_bytes`, so that runs are longer in the source and in the
     /// destination.
     pub streamed_block_bytes: i128,
-    /// Size of the largest tile, in bytes, that is too small for a separate call: one call transposes several adjacent
-    /// tiles of at most this size. Larger tiles share a call only in relayouts above `stream_bytes`.
+    /// Size of the largest tile, in bytes, that is too small for a separate call: one call may transpose several
+    /// adjacent tiles of at most this size. Larger tiles share a call only in relayouts above `stream_bytes`.
     pub small_block_bytes: i128,
     /// Length of the shortest run, in bytes, for which partial cache lines at its ends cost nothing. In relayouts above
-    /// `stream_bytes`, one call transposes several tiles of shorter runs, so that neighboring tiles share lines.
+    /// `stream_bytes`, one call may transpose several tiles of shorter runs, so that neighboring tiles share lines.
     pub unaligned_run_bytes: i128,
     /// Maximum total size of several tiles that one call transposes, in bytes. A loop over tiles that exceeds it stays
     /// outside of the call, where threads can share its iterations.
@@ -125,8 +125,8 @@ pub struct Cpu {
     /// Least number of bytes that a loop over copied runs or transposed tiles copies to be run in parallel, at tens of
     /// bytes a nanosecond. A loop that copies fewer bytes runs on one thread.
     pub parallel_run_bytes: i128,
-    /// Trip count that suffices to occupy all threads. The outermost loop with at least this many iterations is run in
-    /// parallel; if there is none, the loop with the most iterations.
+    /// Trip count that suffices to occupy all threads. Of the loops that write enough bytes to be run in parallel, the
+    /// outermost one with at least this many iterations is chosen; if there is none, the one with the most iterations.
     pub parallel_iterations: i128,
     /// Maximum number of calls of primitives in a function that is compiled once for each vector width, with all
     /// callees inlined. A function with more calls is compiled once.
@@ -139,8 +139,8 @@ pub struct Cpu {
     /// Maximum number of statements of all parts of a partitioned loop together. A loop that needs more is not
     /// partitioned.
     pub part_statements: usize,
-    /// Maximum number of statements of a loop nest after unrolling. A simple statement counts one, a loop its body and
-    /// `loop_weight`. An outer loop that would exceed the maximum is not unrolled.
+    /// Maximum number of statements of a loop nest after unrolling. A simple statement counts one, a loop that is not
+    /// unrolled its body and `loop_weight`. A loop whose copies would exceed the maximum is not unrolled.
     pub unrolled_statements: i64,
     /// Number of statements that a loop counts besides its body if it is not unrolled, because compilers analyze each
     /// replica anew.
@@ -254,17 +254,17 @@ pub struct Gpu {
     /// Width of the widest word of a transposition in registers, in bytes. Wider words are no faster, and are not
     /// formed.
     pub transposed_word_bytes: i64,
-    /// Size that a tile of a relayout has at least, in bytes, if the tensor is large enough. A tile in shared memory is
-    /// smaller if the tensor is too small for `tiles` such tiles.
+    /// Size in bytes to which the tile of a relayout that does not transpose words in registers is enlarged, if the
+    /// tensor allows it. A tile in shared memory is smaller if the tensor is too small for `tiles` such tiles.
     pub tile_bytes: i64,
-    /// Least number of elements of a relayout's tile in shared memory, unless the tensor is too small for `tiles`
-    /// such tiles.
+    /// Least number of elements to which a tile in shared memory is enlarged, under the conditions of `tile_bytes`. The
+    /// greater of the two sizes applies.
     pub tile_elements: i64,
     /// Least size of the tile of a relayout that transposes words in registers, in bytes, unless the tensor is too
     /// small for `tiles` such tiles.
     pub transposed_tile_bytes: i64,
-    /// Number of tiles that occupy a large GPU. A tensor that would have fewer gets smaller tiles, of at least one
-    /// element for each thread.
+    /// Number of tiles that occupy a large GPU. A tensor that would have fewer tiles in shared memory gets smaller
+    /// ones, of at least one element for each thread.
     pub tiles: i64,
     /// Least number of adjacent elements that adjacent threads access in a tile in shared memory. The greater of
     /// `run_elements` and `run_bytes` applies.

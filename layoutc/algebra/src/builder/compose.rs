@@ -32,8 +32,8 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Build`] if `inner` has another number of physical axes than this layout has logical axes, or if a
-    /// physical index of `inner` leaves the extent of the logical axis of this layout; [`Error::OuterDomain`] or
+    /// [`Error::Build`] if, for example, `inner` has another number of physical axes than this layout has logical axes,
+    /// or a physical index of `inner` leaves the extent of the logical axis of this layout; [`Error::OuterDomain`] or
     /// [`Error::OuterShards`] if this layout is restricted to a domain or places several shards in one memory;
     /// [`Error::Compare`] if the two layouts declare a symbol differently; [`Error::Proof`] if the result is not proven
     /// injective, for example because `inner` is a read-only view; [`Error::Expr`] if an expression grows too large.

@@ -72,8 +72,9 @@ impl LayoutDefinition {
     ///
     /// # Errors
     /// [`Error::Proof`] if two elements share a slot, which it names, or if injectivity is neither proven nor refuted;
-    /// [`Error::Map`] or [`Error::Condition`] for unknown names and the like; [`Error::Build`] if an index leaves its
-    /// extent, the domain is empty or the size does not fit 64 bits; [`Error::Expr`] if an expression grows too large.
+    /// [`Error::Map`] or [`Error::Condition`] for unknown names and the like; [`Error::Build`] if, for example, an
+    /// index leaves its extent, the domain is empty or the size does not fit 64 bits; [`Error::Expr`] if an expression
+    /// grows too large.
     pub fn prove(self) -> Result<Layout, Error> {
         let mut builder = LayoutBuilder::new(&[], &self.axes, self.element_bits)?;
         if let Some(condition) = &self.condition {

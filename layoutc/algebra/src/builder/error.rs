@@ -83,7 +83,7 @@ pub enum BuildError {
     /// connect axes with more index tuples than are enumerated.
     #[error("the elements could not be counted")]
     Uncounted,
-    /// The number of elements of the layout, or its size in bytes, exceeds 64 bits for some values of the symbols.
+    /// The number of elements of the layout, or its size in bytes, may exceed 64 bits for some values of the symbols.
     #[error("the tensor does not fit 64 bits")]
     Size,
     /// The arguments of a step are invalid, such as the name of an unknown axis.

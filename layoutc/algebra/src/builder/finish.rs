@@ -25,7 +25,8 @@ pub enum FinishError {
     /// The layout cannot be placed in memory, for example because its size exceeds 64 bits.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The layout is not proven injective.
+    /// The layout is not proven injective, or another claim about it is not, such as the alignment of its first
+    /// element.
     #[error(transparent)]
     Injectivity(#[from] InjectivityError),
     /// An expression of the layout, such as an index or a stride, is too large, or a value overflows.
@@ -58,7 +59,8 @@ impl LayoutBuilder {
     ///
     /// # Errors
     /// [`FinishError::Build`] if the layout is too large, [`FinishError::Injectivity`] if it is not proven injective,
-    /// [`FinishError::Expr`] if an expression is too large or a value overflows.
+    /// or its first element not proven aligned; [`FinishError::Expr`] if an expression is too large or a value
+    /// overflows.
     pub fn finish(
         self,
         alignment_bytes: u64,
@@ -160,9 +162,9 @@ impl LayoutBuilder {
         physical::place(&self.storage, &self.separators, &first, &self.demands, &self.facts)
     }
 
-    /// Alignment of the first element, which has the offset `offset` at the logical index 0; `offset` is the offset of
-    /// any element over `Var::Axis`. `None` if no alignment is requested, or if the layout is a window of another
-    /// layout. [`InjectivityError::Unproven`] if the alignment is not proven for all values of the symbols.
+    /// Alignment of the first element, the one at the logical index 0. `offset` is the offset of an element, over
+    /// `Var::Axis`. `None` if no alignment is requested, or if the layout is a window of another layout.
+    /// [`InjectivityError::Unproven`] if the alignment is not proven for all values of the symbols.
     fn origin(&self, offset: &Expr) -> Result<Option<AlignedOrigin>, FinishError> {
         let bytes = self.demands.origin;
         if bytes == 0 || self.demands.lead.is_some() {

@@ -244,8 +244,9 @@ fn check_separators(after: &[usize], rank: usize) -> Result<(), BuildError> {
     if ascending && inside { Ok(()) } else { Err(BuildError::EmptyGroup) }
 }
 
-/// Checks that the product of the extents, and the size of that many elements in bytes, fit 64 bits for all values of
-/// the symbols. [`BuildError::Size`] otherwise.
+/// Checks that the product of the extents, with each extent 0 counted as 1, and the size of that many elements in bytes
+/// fit 64 bits for all values of the symbols. [`BuildError::Size`] if that is not proven. The size is not checked if an
+/// extent is always 0.
 fn check_size<'a>(
     extents: impl Iterator<Item = &'a Expr>,
     element_bits: u32,

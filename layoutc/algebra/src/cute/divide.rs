@@ -41,10 +41,10 @@ pub enum RemainderPolicy {
 ///
 /// # Errors
 /// [`CuteError::Rounds`] if tiles would cover elements that do not exist and `rounding` is [`RemainderPolicy::Refuse`];
-/// [`CuteError::Repeats`] for a tiler with a stride of 0; [`CuteError::Overlap`] for a tiler whose modes interleave,
-/// [`CuteError::Uncovered`] for one whose copies leave holes; [`CuteError::Rank`] if there are more tilers than modes
-/// of A; [`CuteError::InnerComposition`] if the composition of A after the tiler and its complement has no result;
-/// [`CuteError::Size`] and [`CuteError::Depth`] if the result exceeds their limits.
+/// [`CuteError::Repeats`] for a tiler with a mode of stride 0 and an extent above 1; [`CuteError::Overlap`] for a tiler
+/// whose modes interleave, [`CuteError::Uncovered`] for one whose copies leave holes; [`CuteError::Rank`] if there are
+/// more tilers than modes of A; [`CuteError::InnerComposition`] if the composition of A after the tiler and its
+/// complement has no result; [`CuteError::Size`] and [`CuteError::Depth`] if the result exceeds their limits.
 pub fn divide(
     a: &CuteLayout,
     tiler: &Tiler,

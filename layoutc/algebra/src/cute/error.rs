@@ -41,7 +41,8 @@ pub enum CuteError {
     /// The parameters do not form a swizzle.
     #[error(transparent)]
     Swizzle(#[from] SwizzleError),
-    /// The size or the largest offset plus 1 of a layout does not fit 64 bits.
+    /// The size or the largest offset plus 1 of a layout does not fit 64 bits, or an intermediate value does not fit
+    /// 128 bits.
     #[error("the size or the largest offset does not fit 64 bits")]
     Size,
     /// Modes are nested deeper than 64 levels in an input or 128 levels in a result, or a list of modes is empty.

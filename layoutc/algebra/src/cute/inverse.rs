@@ -12,10 +12,9 @@ use super::flat::{self, CuteMode};
 use super::layout::CuteLayout;
 use crate::expr::gcd;
 
-/// Right inverse R with `A(R(i)) = i` for all `i` below the size of R: `(8,4):(4,1)` for `(4,8):(8,1)`. Both layouts
-/// are coalesced: R has one mode for each mode of A in the compact chain of modes that starts at stride 1. It has the
-/// extent of this mode, and the weight of this mode in the index of A as its stride. R is `1:0` if no mode has stride
-/// 1.
+/// Right inverse R with `A(R(i)) = i` for all `i` below the size of R: `(8,4):(4,1)` for `(4,8):(8,1)`. A is coalesced
+/// first. R then has one mode for each mode of A in the compact chain of modes that starts at stride 1: its extent is
+/// that of the mode, and its stride is the weight of the mode in the index of A. R is `1:0` if no mode has stride 1.
 ///
 /// # Errors
 /// [`CuteError::Size`] if a number does not fit its integer type, [`CuteError::Unverified`] if the result is not

@@ -1,5 +1,5 @@
 //! Printing of expressions in the syntax of manifests. Operations that manifests lack (`min`, `max`, `hilbert_cell`)
-//! are printed as function calls, which the parser of maps does not accept.
+//! are printed as function calls, which are errors in a map.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -1,4 +1,5 @@
-//! Layouts with an affine offset: a constant origin plus a stride times the index for each logical axis.
+//! Layouts with an affine offset: an origin plus a stride times the index for each logical axis. Origin and strides may
+//! contain symbols.
 
 use alloc::vec::Vec;
 
@@ -12,7 +13,7 @@ use crate::normal_form::simplify::Facts;
 pub struct AffineOffset {
     /// Offset of the element whose logical indices are all 0, in elements.
     pub origin: Expr,
-    /// Strides of the logical axes, in elements, one per axis; 0 for an axis of extent 1.
+    /// Strides of the logical axes, in elements, one per axis; 0 for an axis of extent 0 or 1.
     pub strides: Vec<Expr>,
 }
 
@@ -77,9 +78,9 @@ impl Layout {
 
 impl Layout {
     /// True if the offset is a sum of terms that read at most one logical axis each, such as
-    /// `n * 128 + c // 4 * 64 + c % 4`. The distance in memory between two indices of one axis then does not depend on
-    /// the indices along the other axes. False for an offset that is not written as such a sum, even if it is equal to
-    /// one.
+    /// `n * 128 + c // 4 * 64 + c % 4`, also within products with factors that read no axis. The distance in memory
+    /// between two indices of one axis then does not depend on the indices along the other axes. False for an offset
+    /// that is written in another form, even if it is equal to such a sum.
     pub fn is_separable(&self) -> bool {
         is_separable(&self.offset)
     }

@@ -91,7 +91,8 @@ pub enum DigitTargets {
     /// The storage indices: one expression per storage axis.
     Storage,
     /// The offset in the flat buffer alone, for a layout with explicit strides: the offset must be injective, not the
-    /// storage indices. Symbolic strides that are proven to nest have the targets [`DigitTargets::Storage`] instead.
+    /// storage indices. If strides or extents are symbolic and the strides are proven to nest, the targets may be
+    /// [`DigitTargets::Storage`] instead.
     Offset,
 }
 

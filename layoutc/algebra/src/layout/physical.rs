@@ -226,8 +226,8 @@ fn round_up(value: &Expr, multiple: i128, facts: &Facts) -> Result<Expr, ExprErr
     facts.simplify(&Expr::binary(BinOp::Mul, &blocks, &k)?)
 }
 
-/// Largest offset of an element plus 1 (`cosize` in CuTe), in elements, for the given strides; 0 if an axis has
-/// extent 0.
+/// Largest offset of an element plus 1 (`cosize` in CuTe), in elements, for the given strides; 0 if an axis has the
+/// constant extent 0.
 fn cosize(axes: &[Axis], strides: &[Expr], facts: &Facts) -> Result<Expr, ExprError> {
     if axes.iter().any(|axis| axis.extent.as_const() == Some(0)) {
         return Ok(Expr::constant(0));

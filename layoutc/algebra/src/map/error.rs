@@ -73,7 +73,7 @@ pub enum MapErrorKind {
         name: String,
         /// Lower bound of the argument.
         low: i128,
-        /// Greatest value that the argument can have.
+        /// Upper bound of the argument.
         high: i128,
     },
     /// An argument of `hilbert(row, column)` has a symbolic extent. A call without a stated box needs constant
@@ -85,15 +85,15 @@ pub enum MapErrorKind {
         /// Upper bound of the extent of the argument over all values of the symbols.
         most: i128,
     },
-    /// A stated extent of the box of `hilbert(row, column, rows, columns)` is not a positive number, written as a
-    /// literal or as the name of a constant. Expressions such as `2 * 4` are not accepted.
+    /// A stated extent of the box of `hilbert(row, column, rows, columns)` is not a positive constant, such as `8` or
+    /// `2 * M` with a const `M`.
     #[error("side of the box is not a positive constant")]
     Side,
     /// The upper bound of an argument of `hilbert(row, column, rows, columns)` is not below the stated extent, `rows`
     /// or `columns`.
     #[error("index goes up to {high}, but the box ends at {}", extent.saturating_sub(1))]
     BeyondBox {
-        /// Greatest value that the argument can have.
+        /// Upper bound of the argument.
         high: i128,
         /// Stated extent that the argument must stay below.
         extent: i128,
@@ -106,7 +106,7 @@ pub enum MapErrorKind {
         /// Number of columns of the box.
         columns: i128,
     },
-    /// The second argument of `bitrev` is not a number from 0 to 62, written as a literal or as the name of a constant.
+    /// The second argument of `bitrev` is not a constant from 0 to 62, such as `4` or `2 * M` with a const `M`.
     #[error("number of bits is not a constant from 0 to 62")]
     Bits,
     /// An expression cannot be built or bounded, for example because it exceeds the size limits or a value overflows.

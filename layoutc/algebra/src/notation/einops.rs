@@ -18,7 +18,7 @@ use crate::text::cursor::Cursor;
 /// Text of the ellipsis, which stands for all axes that the pattern does not name.
 const REST: &str = "...";
 
-/// Help for a part that occurs on only one side of the pattern.
+/// Help for a part that occurs only on the right side of the pattern, or an ellipsis that occurs on only one side.
 const BOTH_SIDES: &str = "write it on both sides, or on none";
 
 /// Help for an ellipsis that occurs twice on one side.

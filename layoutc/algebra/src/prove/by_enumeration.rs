@@ -195,7 +195,7 @@ fn share(domain: &EnumerationDomain<'_>, (first, second): &PointPair) -> bool {
 }
 
 /// Error [`InjectivityError::NotInjective`] for a collision of the points `first` and `second` of a component, at the
-/// values `symbols` of the symbols. `lost` are the digits that no target contains. `proof` is the technique that found
+/// values `symbols` of the symbols. `lost` are those of [`DecodeFailure::lost`]. `proof` is the technique that found
 /// the collision. In the error, the indices along the axes of other components are those of `claim.origin`.
 fn refuse(
     claim: Claim<'_>,

@@ -37,7 +37,8 @@ pub use enumerate::{MAX_POINTS, MAX_SLOTS};
 pub use executor::{Executor, SequentialExecutor};
 pub(crate) use symbolic_strides::order;
 
-/// Reason why a map is not proven injective: a collision, an undecided component, or an error of the proof.
+/// Reason why a map is not proven injective, or another claim about its layout is not proven: a collision, an undecided
+/// claim, or an error of the proof.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InjectivityError {
     /// Two elements have equal values of all targets, so that the targets are not injective as a tuple.
@@ -52,8 +53,8 @@ pub enum InjectivityError {
         /// Values of the symbols for which the two elements collide: `symbols[k]` is that of `Var::Symbol(k)`. Empty
         /// if neither extents nor targets contain symbols.
         symbols: Vec<i128>,
-        /// Digits of logical indices that no target contains, except digits of fused axes. Empty if the targets contain
-        /// all digits, or could not be decomposed into digits.
+        /// Digits of logical indices that no target contains as a whole, except digits of fused axes. Empty if there
+        /// are none, or the targets could not be decomposed into digits.
         lost: Vec<UndeterminedDigit>,
         /// Positions of the targets that read an axis of the component in which the elements collide.
         targets: Vec<usize>,

@@ -33,8 +33,8 @@ pub struct LayoutComponent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutDecomposition {
     /// Expressions over `Var::Axis` and symbols whose values identify an element: one index per storage axis. The only
-    /// target is the offset if the storage indices cannot be computed from it by division: a stride is 0, strides do
-    /// not nest, or strides or extents are symbolic.
+    /// target is the offset if the storage indices cannot be computed from it by division, for example because a stride
+    /// is 0, strides do not nest, or an extent is symbolic.
     pub targets: Vec<Expr>,
     /// Number of values of each target, over symbols: target `k` is in `0..slots[k]`.
     pub slots: Vec<Expr>,

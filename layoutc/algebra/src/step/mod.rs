@@ -75,7 +75,8 @@ pub enum StepError {
         /// Names that are derived for the new axes if the step states none, outermost first.
         wanted_axes: Vec<String>,
     },
-    /// The layout would have more than [`MAX_AXES`] storage axes. Contains the number.
+    /// The layout would have more than [`MAX_AXES`] storage axes, or a tile has more entries than that. Contains the
+    /// number of axes or entries.
     #[error("the layout would have {0} storage axes; the limit is {MAX_AXES}")]
     TooManyAxes(usize),
     /// An index expression of the new map is too large, or a constant is out of range.

@@ -11,8 +11,8 @@ use crate::map::IndexMap;
 use crate::symbol::Axis;
 
 /// Splits the axis `name` into `by.len() + 1` axes, outermost first: for `by = [4, 4]`, into `i // 16`, `i // 4 % 4`
-/// and `i % 4`. The new axes are named `into`; if `into` is empty, `<axis>_outer` and `<axis>_inner` for two axes,
-/// and `<axis>_0`, `<axis>_1`, … for more.
+/// and `i % 4`. The new axes are named `into`; if `into` is empty, `<axis>_outer` and `<axis>_inner` for two axes, and
+/// otherwise `<axis>_0`, `<axis>_1`, ….
 ///
 /// # Errors
 /// [`StepError::UnknownAxis`]; [`StepError::NameCount`] if `into` is not empty and has another number of names;

@@ -32,8 +32,8 @@ struct TiledAxis {
     tile: Expr,
 }
 
-/// Tiles the last `tile.len()` axes. A tile longer than the rank implies leading axes of extent 1, named `unit0`, ….
-/// The grid axes (`index // tile`) come first and are named `<axis>_outer`, then the axes within the tile
+/// Tiles the last `tile.len()` axes. A tile longer than the rank implies leading axes of extent 1, named `unit0`, …. In
+/// place of the tiled axes come the grid axes (`index // tile`), named `<axis>_outer`, then the axes within the tile
 /// (`index % tile`), named `<axis>_inner`; a name that is taken gets a suffix such as `_2`. `names`, unless empty,
 /// replaces these names, in the same order.
 ///

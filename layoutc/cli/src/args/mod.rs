@@ -230,8 +230,7 @@ fn guard_minus(arg: OsString) -> OsString {
     }
 }
 
-/// Text of a coordinate in which a leading [`MINUS`] is replaced by `-` again. [`guard_minus`] has written the
-/// [`MINUS`].
+/// Argument `coordinate` with its first [`MINUS`], as [`guard_minus`] puts it at the start, replaced by `-`.
 pub(crate) fn restore_minus(coordinate: &str) -> String {
     coordinate.replacen(MINUS, "-", 1)
 }

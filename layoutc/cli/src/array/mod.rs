@@ -93,8 +93,8 @@ pub(crate) fn is_compatible(descr: &NpyDescr, dtype: Dtype) -> bool {
     is_own || bits
 }
 
-/// True if a conversion of the array to C order moves elements: the file is in Fortran order, and at least two axes are
-/// longer than 1.
+/// True if the array must be transposed for C order: the file is in Fortran order, and at least two axes are longer
+/// than 1.
 pub(crate) fn is_reordered(npy: &NpyHeader) -> bool {
     npy.is_fortran && npy.shape.iter().filter(|extent| **extent > 1).count() > 1
 }

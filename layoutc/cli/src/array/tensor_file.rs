@@ -141,8 +141,8 @@ impl TensorFile<'_> {
         Err(fault(Code::ShapeData, message, lanes))
     }
 
-    /// Checks the header of a dense file: its element type can hold the elements of the tensor, and `length`, the size
-    /// of the file in bytes, is that of the header.
+    /// Checks the header of a dense file: its element type can hold the elements of the tensor, and a file of `length`
+    /// bytes has as many bytes of elements as the header declares.
     pub(crate) fn dense(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
         let dtype = self.tensor.logical_dtype();
         self.dtype(npy, dtype, is_compatible(&npy.descr, dtype), &descr(dtype))?;
@@ -163,8 +163,8 @@ impl TensorFile<'_> {
         packed(&bytes, kind, dtype, packing).map(Cow::Owned).map_err(refused)
     }
 
-    /// Checks the header of a physical file: its element type can hold the elements of the buffer, and `length`, the
-    /// size of the file in bytes, is that of the header.
+    /// Checks the header of a physical file: its element type can hold the elements of the buffer, and a file of
+    /// `length` bytes has as many bytes of elements as the header declares.
     pub(crate) fn laid_out(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
         let is_bytes = npy.descr.kind == 'u' && npy.descr.bytes == 1;
         let fits = match packing(self.tensor) {

@@ -81,7 +81,8 @@ fn action(job: &BuildJob<'_>, subject: ActionScope, outputs: Vec<String>) -> Opt
     (!outputs.is_empty()).then_some(BuildAction { root, out, subject, outputs })
 }
 
-/// Absolute paths of the configuration file of the project, if it exists, and of all files in its templates folder.
+/// Absolute paths of the configuration file of the project, if it exists, and of its template files
+/// ([`template_files`]).
 fn settings(project: &Project) -> Result<Vec<PathBuf>, CommandError> {
     let config = below(project, CONFIG);
     let templates = template_files(project)?.into_iter().map(|(_, path)| path);

@@ -119,7 +119,7 @@ fn text(tensors: &[(String, Abi)]) -> String {
 }
 
 /// Path of a manifest in the form in which a lock file contains it: a JSON string if the path has white space, a
-/// control character, a quote, `\` or `#`, else the path itself.
+/// control character, a double quote, `\` or `#`, else the path itself.
 fn quoted(path: &str) -> String {
     let is_plain =
         |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '"' | '\\' | '#');

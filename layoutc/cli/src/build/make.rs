@@ -337,8 +337,8 @@ fn templates(
     Ok(Templates::new(&job.project.config, templates, unreadable))
 }
 
-/// Built-in templates for the configuration `config`, and templates of `project`. The name of the latter is their path
-/// below the templates folder.
+/// Built-in templates for the configuration `config`, and templates of `project`. A template of the project is named by
+/// its path below the templates folder.
 ///
 /// # Errors
 /// [`CommandError::Machine`] if a template or the templates folder cannot be read.

@@ -63,8 +63,8 @@ pub(crate) struct BuildScan<'a> {
     /// outputs. Empty if there are other files. Also empty, for example, if files must be generated, if the log has
     /// these folders already, or if a folder changed too recently for its metadata to show the next change.
     pub(super) swept: Vec<(String, FileStat)>,
-    /// True if nothing has changed in the output folder. Its swept part contains no other files than the outputs in the
-    /// log, and these are the outputs of this build, all up to date.
+    /// True if the output folder needs no change: its swept part contains no other files than the outputs in the log,
+    /// and these are the outputs of this build, all up to date.
     pub(super) is_same: bool,
     is_littered: bool,
 }
@@ -231,9 +231,9 @@ impl<'a> BuildScan<'a> {
         self.work.extend::<Vec<_>>(lacking);
     }
 
-    /// Scans the umbrella header. If it is up to date, sets `is_same`, `left_over` and `swept` from the files in the
-    /// output folder. Does nothing if a manifest is stale or a unit must be generated, because the set of outputs is
-    /// then not known yet.
+    /// Scans the umbrella header, if the build has one. Unless it must be generated, sets `is_same`, `left_over` and
+    /// `swept` from the files in the output folder. Does nothing if a manifest is stale or a unit must be generated,
+    /// because the set of outputs is then not known yet.
     fn scan_leftovers(
         &mut self,
         job: &BuildJob<'a>,

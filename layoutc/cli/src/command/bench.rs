@@ -23,8 +23,8 @@ use super::CommandOutcome;
 ///
 /// # Errors
 /// Any error of [`CheckSession::open`], [`CompiledProgram::new`] or [`compiled_program::run`]. [`CommandError::Input`]
-/// if templates of a project exceed the limits of the sandbox. [`CommandError::Machine`] if a template cannot be read,
-/// or the sandbox cannot be started.
+/// if templates of a project exceed the limits of the sandbox. [`CommandError::Machine`] for a system error, for
+/// example if a template cannot be read.
 pub(crate) fn run(args: &BenchArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let mut session = CheckSession::open(&args.paths, console)?;
     let mut programs = Vec::new();

@@ -19,8 +19,8 @@ use crate::console::{Console, ReportFormat};
 use super::CommandOutcome;
 
 /// Item to print: a tensor, a view, or a kernel with the manifest of its instance. The fields of type `Option` are
-/// plans: of conversions and of resharding for a tensor, of conversions for a view, of the loops for a kernel. They are
-/// `None` without `--plan`, or if planning fails.
+/// plans: of pack, unpack, conversions and resharding for a tensor, of pack, unpack and conversions for a view, of the
+/// loops for a kernel. They are `None` without `--plan`, or if planning fails.
 enum InspectItem<'a> {
     Tensor(&'a Tensor, Option<(Vec<RelayoutReport>, Vec<ReshardReport>)>),
     View(&'a View, Option<Vec<RelayoutReport>>),
@@ -92,7 +92,7 @@ impl InspectItem<'_> {
 }
 
 /// Prints the tensors, views and kernels in the manifests of `paths`; if `names` is not empty, only those with one of
-/// these names. With `plan`, also prints the plans of conversions and the loops of kernels.
+/// these names. With `plan`, also prints the plans of pack, unpack and conversions, and the loops of kernels.
 ///
 /// # Errors
 /// [`CommandError::Usage`] if a name is unknown and there are no other errors. Any error of [`CheckSession::open`].

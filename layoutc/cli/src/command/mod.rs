@@ -56,7 +56,7 @@ impl CommandOutcome {
 }
 
 /// Runs the command that the arguments `args` select, with a console for their options. Returns the exit code of the
-/// command, or 3 if its results cannot be written to standard output.
+/// command, or 3 if a write to standard output failed for another reason than a closed pipe.
 pub(crate) fn run(args: &CliArgs) -> ExitCode {
     let mut console = args.common.console(args.command.name());
     let ended = match &args.command {

@@ -35,7 +35,8 @@ rule layoutc_whole
 ";
 
 /// Text of the ninja file for `actions`, with the target `layoutc_outputs` for all outputs. The targets that `select`
-/// names are passed on to each run. Paths of inputs and outputs in the file are relative to the working directory.
+/// names are passed on to each run. The paths of the manifests, settings and outputs in the file are relative to the
+/// working directory.
 ///
 /// # Errors
 /// [`CommandError::Usage`] if a path cannot be expressed in the syntax of ninja. [`CommandError::Machine`] if the

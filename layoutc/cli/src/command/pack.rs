@@ -166,8 +166,8 @@ pub(crate) fn unpack(
     Ok(CommandOutcome::Success)
 }
 
-/// Conversion between a dense file and a file in the layout of a tensor. The input has passed the checks of its header
-/// and size.
+/// Conversion between a dense file and a file in the layout of a tensor. The header of a .npy input has passed its
+/// checks; the size of raw bytes is not checked yet.
 struct PackJob<'a> {
     args: &'a RelayoutArgs,
     output: &'a Path,
@@ -213,8 +213,8 @@ impl PackJob<'_> {
         })
     }
 
-    /// True if the conversion must run in chunks: the input `source` and the output are regular files, both with
-    /// elements, and together exceed the memory limit.
+    /// True if the conversion must run in chunks: the input `source` is a regular file, the output is one or does not
+    /// exist, both have elements, and together they exceed the memory limit.
     fn is_large(&self, source: &ByteSource) -> Result<bool, CommandError> {
         let [from, to] = self.bytes()?;
         let is_file = source.is_file() && is_placed(self.output);
@@ -300,9 +300,9 @@ fn is_npy_output(path: &Path, args: &RelayoutArgs, standard: bool) -> bool {
     !args.raw && if is_standard(path) { standard } else { is_npy(path) }
 }
 
-/// Prints the path of the output and the number of bytes written, and as JSON also the number of chunks, if the
-/// conversion ran in chunks. The pair `(bytes, pieces)` has these numbers. Prints nothing if the output is standard
-/// output.
+/// Prints the path of the output and the size of the converted tensor in bytes, without a header and with sub-byte
+/// elements packed. As JSON, also prints the number of chunks, if the conversion ran in chunks. The pair
+/// `(bytes, pieces)` has these numbers. Prints nothing if the output is standard output.
 fn report_written(
     args: &RelayoutArgs,
     output: &Path,

@@ -64,7 +64,7 @@ impl OpenDocuments {
     }
 }
 
-/// Loader of source texts below the folder `root`, which prefers open documents to files on disk.
+/// Loader of source texts by their paths relative to the folder `root`, which prefers open documents to files on disk.
 #[derive(Debug)]
 pub(super) struct DocumentOverlay<'a> {
     pub(super) root: &'a Path,

@@ -16,7 +16,7 @@ pub(super) struct InMemoryMemo(Mutex<MemoGenerations>);
 struct MemoGenerations {
     young: BTreeMap<CacheKey, Vec<u8>>,
     old: BTreeMap<CacheKey, Vec<u8>>,
-    /// Size of the keys and results in `young`, in bytes.
+    /// Size of the keys and results that were added to `young`, in bytes.
     bytes: usize,
 }
 

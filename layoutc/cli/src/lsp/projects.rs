@@ -68,9 +68,9 @@ impl LspProject {
         self.is_stale = true;
     }
 
-    /// Records a change of `file`, an absolute path, on disk or in the editor. Marks it as changed if the project has
-    /// read it as a manifest or as a file that a manifest uses. Marks the whole project as stale if `file` is the
-    /// configuration, or may have become a manifest.
+    /// Records a change of `file`, an absolute path, on disk or in the editor. Marks the whole project as stale if
+    /// `file` is its configuration, or a file in the project that is none of its manifests, as it may have become one.
+    /// Otherwise marks `file` as changed if it is a manifest of the project, or is used by one.
     pub(super) fn touch(&mut self, file: &Path) {
         let root = self.home.root();
         if file == root.join(CONFIG) {

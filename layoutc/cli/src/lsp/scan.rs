@@ -43,7 +43,7 @@ impl LspProjectRoot {
 /// Configuration and manifests of a project.
 #[derive(Debug, Default)]
 pub(super) struct LspProjectScan {
-    /// Configuration of the project, or the default one if it is invalid.
+    /// Configuration of the project, or the default one if it is invalid, missing or unreadable.
     pub(super) config: Config,
     /// Text of the configuration file, `None` if it cannot be read.
     pub(super) config_text: Option<Arc<str>>,

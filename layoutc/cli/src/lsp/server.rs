@@ -192,7 +192,8 @@ impl LspServer {
     }
 
     /// Pair of the project that has read the file at the URL `uri`, and the path of the file relative to the root of
-    /// that project. Of several projects, the one in whose folder the file is. `None` if no project has read the file.
+    /// that project. Of several projects, it is the one in whose folder the file is, or else any of them. `None` if no
+    /// project has read the file.
     pub(super) fn at(&self, uri: &Uri) -> Option<(&LspProject, String)> {
         let file = uri::path_of(uri)?;
         let home = LspProjectRoot::of(&file);

@@ -10,7 +10,7 @@ use serde_json::json;
 
 /// Maximum length of a header line in bytes.
 const LONGEST_LINE: u64 = 4096;
-/// Maximum length of a message in bytes: the longest manifest with every character escaped.
+/// Maximum length of a message in bytes, enough for the longest manifest with every character escaped.
 const LONGEST: u64 = 512 << 20;
 /// Name of the only header that the server evaluates, in lower case and with its colon.
 const LENGTH: &str = "content-length:";

@@ -31,8 +31,8 @@ pub(crate) enum ExistingOutput {
     AsRecorded,
     /// File with the expected text, which was read. The fingerprint is its current one.
     Same(Fingerprint),
-    /// File with another text than expected, which may be replaced. That it differs follows from its content, or from
-    /// its fingerprint in the log.
+    /// File with another text than expected, or one too large to be read, which may be replaced. That the text differs
+    /// follows from the content of the file, or from its fingerprint in the log.
     Other,
     Nothing,
 }

@@ -219,8 +219,8 @@ pub(crate) fn apply<'p>(
     Ok(facts)
 }
 
-/// Plan of `layoutc clean`: the files in the output folder, each with its origin. A file is unchanged since layoutc
-/// wrote it, was edited since, or is foreign (not written by layoutc).
+/// Plan of `layoutc clean`: the files in the output folder, each with its origin. A file was written by layoutc and not
+/// edited since, was edited since, or is foreign (not written by layoutc).
 #[derive(Debug)]
 pub(crate) struct CleanPlan {
     home: OutputDir,
@@ -246,7 +246,7 @@ impl CleanPlan {
         self.found.iter().filter(move |found| found.1 == left).map(|(path, _)| path)
     }
 
-    /// Paths of the files that layoutc wrote and that are unchanged since, relative to the output folder.
+    /// Paths of the files that layoutc wrote and that were not edited since, relative to the output folder.
     /// [`Self::apply`] removes them.
     pub(crate) fn own(&self) -> impl Iterator<Item = &String> {
         self.paths(StaleOwnership::Ours)

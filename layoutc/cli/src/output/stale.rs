@@ -20,7 +20,7 @@ use super::existing_output::{LARGEST, has_seal, is_torn};
 /// Origin of a file in the output folder that is no longer generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StaleOwnership {
-    /// File that layoutc wrote, and that is unchanged since.
+    /// File that layoutc wrote, and that is unchanged since, or as a power failure left it.
     Ours,
     /// File that layoutc wrote, and that was edited since.
     Edited,

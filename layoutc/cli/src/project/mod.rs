@@ -80,7 +80,7 @@ struct ProjectSearch {
     configs: BTreeMap<PathBuf, Option<Config>>,
     /// Roots of the projects all of whose manifests were requested.
     whole: Vec<PathBuf>,
-    /// First error for a requested folder without manifests; [`discover`] returns it.
+    /// First error about a project or folder without manifests; [`discover`] returns it.
     lack: Option<CommandError>,
     /// Files that the search read, and the folders and patterns by which it would find new files.
     reads: ReadSet,
@@ -113,8 +113,9 @@ pub(crate) fn discover(
     }
 }
 
-/// Projects of `given`, the PATHS on a command line, including those without a manifest. A project with an invalid
-/// configuration is reported and omitted.
+/// Projects of `given`, the PATHS on a command line, including those without a manifest. Without PATHS, it is the
+/// project of the working directory or of a parent folder. A project with an invalid configuration is reported and
+/// omitted.
 ///
 /// # Errors
 /// The errors of [`discover`], except those about a lack of manifests.

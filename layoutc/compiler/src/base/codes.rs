@@ -1,10 +1,11 @@
 //! Stable codes of diagnostics, one row each: variant, text, title.
 //!
-//! Each code has a page `book/src/codes/<area>/<what>.md`; its first `kdl` block raises the code, its second does not.
-//! `book/src/SUMMARY.md` lists the page, and the table of `book/src/diagnostics.md` lists it with the title of the
-//! code. The page of a code that only the command line raises shows commands instead. Test manifests with the recorded
-//! reports are in `tests/refused/<area>/<what>/`; the first block of the page is `page.kdl` there.
-//! `BLESS=1 cargo test -p layoutc-compiler --test compiler refused` records the reports.
+//! Each code has a page `book/src/codes/<area>/<what>.md`: the example below its heading `Wrong` raises the code, the
+//! one below `Fixed` does not. `book/src/SUMMARY.md` lists the page, and the table of `book/src/diagnostics.md` lists
+//! it with the title of the code. The page of a code that only the command line raises shows commands instead. Test
+//! manifests with the recorded reports are in `tests/refused/<area>/<what>/`; the wrong example of the page is named
+//! `page` there, such as `page.kdl`. `BLESS=1 cargo test -p layoutc-compiler --test compiler refused` records the
+//! reports.
 
 macro_rules! codes {
     ($($variant:ident $id:literal $title:literal)*) => {

@@ -25,7 +25,7 @@ pub enum Severity {
 /// Range of UTF-8 bytes in a file, with the path of the file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FileSpan {
-    /// Path of the file, as the caller gave it.
+    /// Path of the file, as in the request of the caller, or resolved from the `use` of another manifest.
     pub file: Arc<str>,
     /// Byte offset in the file of the first byte of the range.
     pub start: usize,
@@ -62,7 +62,8 @@ pub struct Fix {
 
 impl Fix {
     /// One-line description of the edit: "replace `a` by `b`", "insert `b`" or "take `a` out". `old` is the text at the
-    /// span of the edit. Each text is shortened to 60 characters.
+    /// span of the edit. White space in each text is reduced to single spaces, and a text of more than 60 characters is
+    /// cut.
     pub fn label(&self, old: &str) -> String {
         let short = |text: &str| {
             let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -88,7 +89,7 @@ pub struct Diagnostic {
     /// Code that identifies the kind of the diagnostic across versions, such as `graph::shape`; printed as
     /// `error[…]`.
     pub code: Code,
-    /// Main message: one line, in lower case, with values in backticks.
+    /// Main message: one line, with values in backticks.
     pub message: String,
     /// Labels, the primary one first. Empty only for faults without a location in a file.
     pub labels: Vec<Label>,
@@ -98,8 +99,8 @@ pub struct Diagnostic {
     pub help: Vec<String>,
     /// Suggested edits of the text, each of which can be applied alone.
     pub fixes: Vec<Fix>,
-    /// Logical indices of elements that show the fault: two elements that share a slot, or one that is out of bounds.
-    /// Empty if the fault has no such elements.
+    /// Logical indices of elements that show the fault, for example of two elements that share a slot, or of one that
+    /// is out of bounds. Empty if the fault has no such elements.
     pub witness: Vec<Vec<i128>>,
 }
 
@@ -306,7 +307,7 @@ impl From<NotationFaultKind> for Code {
 }
 
 /// Sorts diagnostics by the file and the position of the primary label, then by code, and removes each that is equal to
-/// the one before it. Equal ones arise if two tensors use one faulty transform.
+/// the one before it. Equal ones arise, for example, if two tensors use one faulty transform.
 pub fn sort(diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.sort_by(|a, b| {
         let place = |d: &Diagnostic| d.labels.first().map(|label| label.place.clone());

@@ -168,7 +168,7 @@ const ALIASES: &[(&str, Scalar)] = &[
 ];
 
 impl Scalar {
-    /// Element type of one lane of this scalar type.
+    /// Element type with one lane of this scalar type.
     #[must_use]
     pub fn element(self) -> Dtype {
         Dtype { scalar: self, lanes: 1 }

@@ -50,7 +50,7 @@ pub(crate) struct FloatFormat {
     pub(crate) infinity: Option<u64>,
     pub(crate) nan: Option<u64>,
     pub(crate) signed: bool,
-    /// True if the type has no negative zero; its bit pattern (sign bit only) is then the only NaN.
+    /// True if the bit pattern of a negative zero (sign bit only) is the only NaN of the type.
     pub(crate) unsigned_zero: bool,
 }
 

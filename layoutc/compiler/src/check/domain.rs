@@ -18,7 +18,7 @@ use crate::manifest::syntax::SpannedText;
 use crate::model::Tensor;
 
 /// Help that states the form of a condition, with an example: `i - 2 <= j <= i`. `known` are the names of the axes; the
-/// example uses the first two of them.
+/// example uses the first two of them if there are two.
 fn form(known: &[&str]) -> String {
     let example = match known {
         [i, j, ..] => format!("{i} - 2 <= {j} <= {i}"),

@@ -246,7 +246,7 @@ pub(super) fn overflow(
 
 /// Diagnostic of `error`, a fault that was found when the names in the map or expression `text` were resolved: an
 /// unknown name, or a broken rule such as a divisor below 1. `None` for an unknown name whose declaration may be
-/// faulty, which is reported elsewhere. `known` are the names that `text` may use; the most similar one is suggested.
+/// faulty, which is reported elsewhere. `known` are the names that `text` may use; a similar one is suggested.
 pub(super) fn map_fault(
     error: &MapError,
     text: &SpannedText,

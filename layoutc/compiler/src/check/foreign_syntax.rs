@@ -49,8 +49,8 @@ pub(super) fn translate_map(text: &str) -> Option<String> {
 }
 
 /// Map `map`, in the syntax of manifests, completed with the axes of `axes` that it omits: each becomes a parameter,
-/// and an item before the other items. `(c) -> (c)` becomes `(n, c) -> (n, c)` for the axes n and c. `None` if no axis
-/// is omitted, if a parameter is not an axis, or if the result is not a valid map; also for a map without parameters.
+/// and an item before the other items. `(c) -> (c)` becomes `(n, c) -> (n, c)` for the axes n and c. `None` for example
+/// if no axis is omitted, if a parameter is not an axis, or if the map has no parameters.
 fn with_all_axes(map: &str, axes: &[Axis]) -> Option<String> {
     let parsed = parse::map(map).ok()?;
     let params = parsed.params.as_ref()?;
@@ -75,8 +75,8 @@ pub(super) fn map_of_axes(text: &str, axes: &[Axis]) -> Option<String> {
     Some(with_all_axes(&map, axes).unwrap_or(map))
 }
 
-/// Fault `fault` of the map `text`. If `fault` is a wrong number of parameters and each parameter is an axis of `axes`,
-/// its help and its fix are replaced by the map with the omitted axes; otherwise `fault` is unchanged.
+/// Fault `fault` of the map `text`. If `fault` is a wrong number of parameters, and `with_all_axes` can complete the
+/// map, its help and its fix are replaced by the complete map; otherwise `fault` is unchanged.
 pub(super) fn with_omitted_axes(
     fault: Diagnostic,
     text: &SpannedText,
@@ -91,7 +91,7 @@ pub(super) fn with_omitted_axes(
 
 /// Error at `place` for an index map where a layout in the notation of TVM or oneDNN is expected:
 /// `layout tvm="lambda n, c: [c, n]"`. The help shows the map as a step; axes of `axes` that the map omits are added to
-/// it. `None` for any other text, and for other notations.
+/// it. `None` for other notations, and for a text without `[` or that cannot be translated to a map.
 pub(super) fn index_map(
     text: &SpannedText,
     notation: Notation,
@@ -191,9 +191,9 @@ const WORDS: &[(&str, &str)] = &[
     ("times", "*"),
 ];
 
-/// Map in which operators of other languages are replaced: infix words by signs (see [`WORDS`]), shifts by quotients
-/// and products (`c >> 2` by `c // 4`), powers of integers by their values (`2 ** 3` by `8`), and a single `/` by `//`.
-/// The end `.0` of a float is removed.
+/// Map in which operators of other languages are replaced: infix words by signs (see [`WORDS`]), shifts by constants by
+/// quotients and products (`c >> 2` by `c // 4`), powers of integers by their values (`2 ** 3` by `8`), and a single
+/// `/` by `//`. The end `.0` of a float is removed.
 fn in_words(map: &str) -> String {
     let mut out = String::new();
     let mut rest = map;
@@ -318,8 +318,8 @@ pub(super) fn operator(call: &str) -> Option<String> {
     Some(format!("{} {sign} {}", side(&arguments[..*comma]), side(&arguments[comma + 1..])))
 }
 
-/// Error for a map that names a storage axis with `:` in place of `=`, as in `co: c // 4`; `None` for any other map.
-/// `errors` are the faults that were found when the names of the map were resolved.
+/// Error for the first item of a map that names a new storage axis with `:` in place of `=`, as in `co: c // 4`; `None`
+/// if no item does. `errors` are the faults that were found when the names of the map were resolved.
 pub(super) fn named_by_colons(
     map: &MapText,
     errors: &[MapError],

@@ -282,8 +282,8 @@ fn resolve_relative(from: &str, wanted: &str) -> String {
     }
 }
 
-/// Error at `place` for a manifest that cannot be read. `shown` is its path in the text of the `use` or in the request;
-/// `path` is the normalized path.
+/// Error at `place` for a manifest that cannot be read. `shown` is its path in the message, as in the `use` or the
+/// request; `path` is its path in the help.
 fn unreadable(error: &LoadError, shown: &str, path: &str, place: FileSpan) -> Diagnostic {
     let (why, help) = match error {
         LoadError::NotFound => {

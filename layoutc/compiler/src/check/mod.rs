@@ -76,11 +76,11 @@ pub struct CheckedProject {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Dependencies and diagnostics of one manifest. Its compiled results are up to date as long as its own text and the
-/// texts of `uses` do not change.
+/// Dependencies and diagnostics of one manifest. Its check stays valid as long as its own text, the texts of `uses` and
+/// the configuration do not change.
 #[derive(Debug, Clone)]
 pub struct CompilationUnit {
-    /// Paths of the manifests that this one uses, directly or indirectly, sorted.
+    /// Paths of the readable manifests that this one uses, directly or indirectly, sorted.
     pub uses: Vec<String>,
     /// Diagnostics of the manifest, and the faults in reading and in the scopes of the manifests that it uses, sorted
     /// by file and position.
@@ -105,8 +105,8 @@ pub(crate) struct CheckOptions<'a> {
     pub(crate) planner: PlannerQuestions,
 }
 
-/// Functions of the planner that the check calls. They are passed as function pointers because the planner depends on
-/// this module.
+/// Functions of the planner that the check calls. They are passed as function pointers, so that this module does not
+/// depend on the planner, which is a later stage.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlannerQuestions {
     /// Function that returns the extents of a cached tile, see [`TileExtents`].
@@ -120,11 +120,11 @@ pub(crate) struct PlannerQuestions {
 }
 
 /// Function that returns the extents in elements, one for each axis, of the tile of a buffer that one iteration of a
-/// loop of a statement uses. `None` if the statement does not have the loop or does not use the buffer. `Err` if the
-/// tile cannot be cached at this loop, for example because it has no constant size.
+/// loop of a statement uses. `None` if the statement does not have the loop, or does not access the buffer at affine
+/// indices. `Err` if the tile cannot be cached at this loop, for example because it has no constant size.
 ///
 /// Arguments: the target; the statement; (symbols, schedule of the kernel); (buffer, name of the loop); (the names of
-/// the loops of all caches of the kernel, the loop in which the statement's intermediates are computed).
+/// the loops that have caches, the loop in which the statement's intermediates are computed).
 pub(crate) type TileExtents = fn(
     &Tensor,
     &Statement,
@@ -135,7 +135,8 @@ pub(crate) type TileExtents = fn(
 
 /// Function that checks a complete schedule of a statement without its caches. Returns a list with one element for each
 /// cache in the last argument: the extents in elements, one for each axis, of the tile that is cached; `None` if the
-/// statement does not use the buffer. `Err` if the statement does not allow the schedule or one of the caches.
+/// statement does not access the buffer at affine indices. `Err` if the statement does not allow the schedule or one of
+/// the caches.
 ///
 /// Arguments: the target; the statement; the symbols; the schedule; the caches as pairs (buffer, name of the loop).
 pub(crate) type CheckCompleteSchedule = fn(

@@ -138,7 +138,7 @@ fn is_unexplained(layout: &Layout) -> bool {
 
 /// True unless it is proven that the layout has at most as many slots as its storage indices can reach when each digit
 /// takes all its values; false on overflow. `digits` are the storage indices as weighted sums of digits. An index
-/// without digits, and one that is a number in mixed radix in digits that no earlier index has, reaches its whole
+/// without digits, and one that is a number in mixed radix in digits that no earlier such index has, reaches its whole
 /// extent in `extents`.
 fn is_beyond(layout: &Layout, digits: &Digits, extents: &[Expr]) -> bool {
     let facts = Facts::new(layout.symbols());

@@ -1,5 +1,5 @@
-//! Checks of records, `dtype { x f32; y f32 }`: fields of one type become an axis with labels; other records become one
-//! element type.
+//! Checks of records, `dtype { x f32; y f32 }`: fields of one type, without counts and alignments, become an axis with
+//! labels; other records become one element type.
 
 use std::sync::Arc;
 

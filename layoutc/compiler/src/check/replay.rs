@@ -57,7 +57,7 @@ impl<'a> LayoutSource<'a> {
         own.max(self.least_alignment).max(attributes.swizzle_alignment)
     }
 
-    /// Steps of the layout in the manifest, transforms not expanded; empty for a row-major layout.
+    /// Steps of the layout in the manifest, transforms not expanded; empty for a tensor without a `layout`.
     fn steps(&self) -> &'a [StepItem] {
         self.item.layout.as_ref().map_or(&[], |layout| &layout.steps)
     }

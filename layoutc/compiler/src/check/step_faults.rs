@@ -6,8 +6,8 @@ use super::step_scope::StepScope;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{StepItem, StepKind};
 
-/// Location of the fault `error` of a step: the axis name at fault if the step's text has it, otherwise the whole step.
-/// `ground` provides the path of the manifest.
+/// Location of the fault `error` of a step: the name of an axis in an `order`, `split`, `fuse` or `pad` step if the
+/// fault is about an axis, otherwise the whole step. `ground` provides the path of the manifest.
 pub(super) fn step_place(step: &StepItem, error: &StepError, ground: StepScope<'_>) -> FileSpan {
     let wanted = match error {
         StepError::UnknownAxis { name, .. } | StepError::RepeatedAxis(name) => name,

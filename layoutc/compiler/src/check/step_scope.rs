@@ -7,7 +7,8 @@ use layoutc_algebra::expr::Expr;
 use super::scope::{ManifestScope, ManifestScopes};
 use crate::base::diagnostic::FileSpan;
 
-/// Names that may occur in layout steps: parameters of the transform, consts and symbols, looked up in this order.
+/// Names other than axes that may occur in layout steps: parameters of the transform, consts and symbols, looked up in
+/// this order.
 #[derive(Clone, Copy)]
 pub(super) struct StepScope<'a> {
     pub(super) file: &'a Arc<str>,

@@ -5,7 +5,7 @@ use crate::manifest::syntax::{
     StepKind, SwizzleUnit, TileEntry,
 };
 
-/// Text of an integer or expression as in the manifest.
+/// Text of an integer in decimal, or of an expression as in the manifest.
 pub(super) fn integer(integer: &IntegerExpr) -> String {
     match integer {
         IntegerExpr::Integer(number) => number.value.to_string(),

@@ -11,9 +11,9 @@ use crate::base::diagnostic::{CheckResult, Diagnostic};
 use crate::base::nearest::near_powers_of_two;
 use crate::manifest::syntax::IntegerExpr;
 
-/// Value of `bound`. It must be at least `least` and fit 64 bits for all values of the symbols; anything else is an
-/// error. Names in `bound` are resolved in the scope `ground`. `builder` has the facts of the symbols, and the axes,
-/// which `bound` must not name.
+/// Value of `bound`. It must be from `least` to 2^63 - 1 for all values of the symbols; anything else is an error.
+/// Names in `bound` are resolved in the scope `ground`. `builder` has the facts of the symbols, and the axes, which
+/// `bound` must not name.
 pub(super) fn at_least(
     bound: &IntegerExpr,
     least: i128,
@@ -44,8 +44,8 @@ pub(super) fn at_least(
     Ok(value)
 }
 
-/// Values of `bounds`, in order, each of which must be at least 0 and fit 64 bits for all values of the symbols.
-/// `ground` and `builder` are as in [`at_least`].
+/// Values of `bounds`, in order, each of which must be from 0 to 2^63 - 1 for all values of the symbols. `ground` and
+/// `builder` are as in [`at_least`].
 pub(super) fn values(
     bounds: &[IntegerExpr],
     ground: StepScope<'_>,

@@ -1,4 +1,4 @@
-//! Lowering of a layout's steps onto a [`LayoutBuilder`]; each fault is located at the words that cause it.
+//! Lowering of a layout's steps onto a [`LayoutBuilder`]; each fault is located at the step or the words that cause it.
 
 mod apply_step;
 mod axis_step;
@@ -42,8 +42,7 @@ pub(super) struct StepLowering<'a> {
     pub(super) applied: usize,
     pub(super) tensor: &'a str,
     /// Number of slots that are accounted for: those of the tensor's extents, and those that steps that round up, such
-    /// as `tile` and `pad`, add. Slots that a map adds are not counted, so that padding is unexplained if the layout
-    /// has more slots than this. `None` on overflow.
+    /// as `tile` and `pad`, add. Slots that a map adds are not counted. `None` on overflow.
     filled: Option<Expr>,
     /// Location of the last step that may add slots: one after which there are more slots, or not provably as few, as
     /// before it, or any `strides`, `swizzle`, `align` of an axis or `align … at=origin`. For a map or a foreign

@@ -45,7 +45,7 @@ pub(super) fn swizzle(
 /// Swizzle mode of the CUDA tensor memory accelerator (TMA): permutes 16-byte chunks within rows of at most 32, 64 or
 /// 128 bytes.
 pub(super) struct TmaSwizzleMode<'a> {
-    /// Maximum width of a row in bytes (32, 64 or 128), with the location of the mode.
+    /// Maximum width of a row in bytes: 32, 64 or 128.
     pub(super) row: &'a IntegerLiteral,
     pub(super) place: FileSpan,
 }

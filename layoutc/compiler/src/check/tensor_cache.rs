@@ -27,7 +27,7 @@ type TextHash = [u8; 32];
 /// recorded).
 type TensorCacheKey = (TextHash, bool, bool);
 
-/// Valid tensors of the last check of one manifest.
+/// Valid tensors of the last check of one manifest, without those that have `like=`.
 #[derive(Debug)]
 struct CachedManifest {
     /// Hash of the texts that the check of a tensor reads in addition to its own text: the items that tensors may refer

@@ -76,8 +76,8 @@ fn bounds(value: &Number) -> Bounds {
     }
 }
 
-/// True if `value`, the operand of the conversion named `cast`, is never NaN and always within the limits of the
-/// destination type. False if the form of the conversion is not `to_integer_choice`.
+/// True if `value`, the operand of the conversion named `cast`, is known never to be NaN and always to be within the
+/// limits of the destination type. False if the form of the conversion is not `to_integer_choice`.
 pub(super) fn is_within(cast: &str, value: &Number) -> bool {
     let Some(cast) = Cast::parse(cast).filter(|cast| casts::is_to_integer_choice(*cast)) else {
         return false;

@@ -20,7 +20,7 @@ pub struct RunCast {
     pub from_bytes: u32,
     /// Bytes of a destination element.
     pub to_bytes: u32,
-    /// True if a value that overflows becomes the nearest finite value.
+    /// True if the mode of the conversion is `saturate`. False where the modes have equal results, as from f32 to i8.
     pub saturates: bool,
     /// True if the primitive for contiguous runs is called.
     pub runs: bool,

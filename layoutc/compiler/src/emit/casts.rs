@@ -94,7 +94,7 @@ pub(super) fn is_to_integer_choice(cast: Cast) -> bool {
 
 /// True if the form of a conversion is one of those named `…_choice`, which compilers can vectorize: from f32 to f16,
 /// bf16, f8e4m3fn, f8e5m2, f4e2m1fn or an integer type of at most 16 bits, or from one of these float types to f32.
-/// These forms need rounding to nearest.
+/// Their float arithmetic relies on the default rounding mode, to nearest.
 fn is_choice(cast: Cast) -> bool {
     let is_single = |dtype: Dtype| dtype.scalar == Scalar::F32;
     let is_small = |dtype: Dtype| {
@@ -106,8 +106,8 @@ fn is_choice(cast: Cast) -> bool {
     is_single(from) && (is_small(to) || is_integer) || is_small(from) && is_single(to)
 }
 
-/// True if a cast of the target language is the conversion: from an integer type, f32 or f64 to f32 or f64, where results
-/// beyond the finite values are infinite. Processors round such a conversion to nearest, ties to even, in one instruction.
+/// True if a cast of the target language is the conversion: from an integer type, f32 or f64 to f32 or f64, unless
+/// results beyond the finite values saturate. Such a cast rounds to nearest, ties to even.
 fn is_plain(cast: Cast) -> bool {
     let is_float = |dtype: Dtype| matches!(dtype.scalar, Scalar::F32 | Scalar::F64);
     let (from, to) = (cast.from(), cast.to());

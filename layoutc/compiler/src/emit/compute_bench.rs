@@ -93,8 +93,7 @@ fn memory_of(
     ComputeMemoryUnit { in_buffer, bytes, one }
 }
 
-/// Number of element operations of a kernel for the values `values` of its symbols, including those of out-of-bounds
-/// elements.
+/// Number of element operations of a kernel for the values `values` of its symbols, as if no iteration was skipped.
 fn operations(compute: &KernelInstance, values: &[i64]) -> Result<i128, PlanError> {
     let mut all = 0_i128;
     for statement in &compute.statements {

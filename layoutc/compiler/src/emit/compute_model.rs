@@ -137,8 +137,7 @@ pub struct ComputedUnit {
 pub struct ComputeBenchUnit {
     /// Symbol values, in the order of the parameters.
     pub values: Vec<i64>,
-    /// Number of elements that the statements write to operands; an element counts once for each statement that writes
-    /// it.
+    /// Number of elements that the statements write to operands, summed over the statements.
     pub elements: i64,
     /// Number of operations on elements: arithmetic, functions and the steps of reductions, but no comparisons and no
     /// logical operators.

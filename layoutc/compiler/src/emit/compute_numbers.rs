@@ -22,7 +22,7 @@ pub(super) enum Numbers {
     All,
     /// Positive values up to 5, for functions that are undefined for negative arguments.
     Positive,
-    /// 1 and -1, for reductions by product in an integer type.
+    /// Values of magnitude 1, for reductions by product in an integer type.
     Units,
     /// All values of the list, for elements that are used as indices.
     Indices,
@@ -85,16 +85,16 @@ fn least(extent: &Expr, compute: &KernelInstance) -> i128 {
     Facts::new(&compute.symbols).bounds(extent).map_or(0, |(least, _)| least)
 }
 
-/// Input values of float types, ascending.
+/// Input values of float and complex types, ascending.
 const FLOATS: &[f64] = &[-2.0, -1.5, -1.0, -0.5, 0.5, 0.75, 1.0, 2.0];
 /// Input values of integer types, ascending; [`ends`] has further values for indices.
 const INTEGERS: &[i32] = &[-3, -2, -1, 1, 2, 3, 4, 5];
 
 /// Input values of a tensor as pairs (number, bit pattern of the scalar), ascending by number: 0 and 1 for `bool` and
-/// `u1`, [`FLOATS`] for float types, and for other types [`INTEGERS`], with the values of [`ends`] if elements of the
-/// tensor are used as indices. Numbers for which [`fill::bits`] fails, such as -1 for an unsigned type, are left out.
-/// For a float type the pattern is that of the nearest value: that of 1 for 0.75 in `f4e2m1fn`. Empty if the manifest
-/// lacks the tensor.
+/// `u1`, [`FLOATS`] for float and complex types, and for other types [`INTEGERS`], with the values of [`ends`] if
+/// elements of the tensor are used as indices. Numbers for which [`fill::bits`] fails, such as -1 for an unsigned type,
+/// are left out. For a float type the pattern is that of the nearest value: that of 1 for 0.75 in `f4e2m1fn`. Empty if
+/// the manifest lacks the tensor.
 pub(super) fn numbers(manifest: &Manifest, of: TensorRef) -> Vec<(f64, u64)> {
     let Some(dtype) = manifest.tensor(of).map(|tensor| tensor.dtype) else {
         return Vec::new();

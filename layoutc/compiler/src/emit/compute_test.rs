@@ -183,8 +183,8 @@ fn is_overwritten(compute: &KernelInstance, buffer: BufferRef) -> bool {
     first.is_some_and(|statement| !statement.keeps())
 }
 
-/// Bound on the relative error of a kernel's results for the values `values` of its symbols: rounding of each
-/// operation, and reordered sums.
+/// Relative tolerance for the results of a kernel, for the values `values` of its symbols. It allows for the rounding
+/// of each operation, and for sums in another order.
 fn tolerance(compute: &KernelInstance, values: &[i64]) -> Result<f64, PlanError> {
     let mut all = 0.0_f64;
     for statement in &compute.statements {
@@ -205,7 +205,7 @@ fn tolerance(compute: &KernelInstance, values: &[i64]) -> Result<f64, PlanError>
     Ok(all)
 }
 
-/// Distance from 1 to the next float of the type; 0 for integer types.
+/// Distance from 1 to the next float of the type, or of the type of a complex number's parts; 0 for any other type.
 pub(super) fn epsilon(scalar: Scalar) -> f64 {
     fill::format(scalar).map_or(0.0, |format| {
         let bits = i32::try_from(format.mantissa_bits).unwrap_or(0);

@@ -12,7 +12,8 @@ use super::print::{self, Style};
 use super::whole;
 use crate::emit::syntax::{Expr, Function, Stmt};
 
-/// Maximum output of one filter call, in bytes.
+/// Maximum output of one call of the filters `indent`, `join`, `replace` and `defines`, and maximum text of one printed
+/// value, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 
 /// Dialects that the filters print.

@@ -8,7 +8,7 @@ use crate::loops::error::PlanError;
 const MAX_NODES: u64 = 1 << 14;
 
 /// Macro equivalent to a function that returns one expression. `None` if the last statement of the function is no
-/// `return`, or if the expression has positions on a Hilbert curve, which need a loop.
+/// `return`, or if the expression has positions or cells of a Hilbert curve, which need a loop.
 ///
 /// # Errors
 /// [`PlanError::Macro`] if the expression has more than [`MAX_NODES`] nodes by the estimate of [`nodes`].
@@ -35,8 +35,8 @@ pub(super) fn of(function: &Function) -> Result<Option<MacroUnit>, PlanError> {
 }
 
 /// Expression in operators alone for a call of a helper function (floor division or its remainder, minimum, maximum),
-/// so that a C compiler evaluates it at compile time. Any other expression is unchanged, and so is a division by a
-/// power of two, which is printed as a shift or mask.
+/// so that a C compiler evaluates it at compile time. Any other expression is unchanged, and so is a division or
+/// remainder by a power of two, which is printed as a shift or mask.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other nodes call nothing")]
 fn without_helper(expr: Expr) -> Expr {
     let negative = |a: &Expr, b: &Expr| {

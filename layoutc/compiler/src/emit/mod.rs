@@ -94,14 +94,14 @@ const USER_FUEL: u64 = 1_000_000;
 pub struct Target<'a> {
     settings: &'a Settings,
     templates: &'a Templates,
-    /// Compiled templates; set when the first file is rendered.
+    /// Compiled templates; set by the first call of [`Self::files`].
     frames: OnceLock<Frames<'a>>,
     /// Hash of the texts of all templates.
     texts: blake3::Hash,
 }
 
 impl<'a> Target<'a> {
-    /// Creates a target; its templates are compiled later, at the first rendering.
+    /// Creates a target; its templates are compiled later, by the first call of [`Self::files`].
     pub fn new(settings: &'a Settings, templates: &'a Templates) -> Self {
         let built_in = render::BUILT_IN.iter().filter_map(|(name, _)| templates.get(name));
         let user = templates.user.iter().flat_map(|(name, text)| [name.as_str(), text]);

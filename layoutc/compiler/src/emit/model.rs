@@ -182,7 +182,7 @@ pub struct SmallFloat {
     pub mantissa_bits: u32,
     /// Exponent bias: the value of the exponent field for 2^0.
     pub bias: u32,
-    /// Bit position of the sign; 0 is the lowest bit.
+    /// Bit position of the sign, counted from the lowest bit, 0; 8 for `f8e8m0fnu`, which has no sign.
     pub sign_shift: u32,
     /// Greatest finite bit pattern without sign, as a literal.
     pub greatest: String,
@@ -289,7 +289,7 @@ pub struct Packed {
 pub struct SpaceUnit {
     /// Name of the memory space.
     pub name: String,
-    /// Capacity in bytes; `null` if the project does not state it, or if it exceeds 64 bits.
+    /// Capacity in bytes; `null` if the project does not state it, or if it is 2^63 bytes or more.
     pub bytes: Option<i64>,
 }
 
@@ -377,9 +377,9 @@ pub struct TestUnit {
     pub axes: Vec<AxisUnit>,
     /// Physical axes, outermost first.
     pub physical: Vec<AxisUnit>,
-    /// Offset of an element in the dense logical buffer, as an expression over `axes`.
+    /// Offset of an element in the dense logical buffer, in elements, as an expression over `axes` and `symbols`.
     pub dense: Whole<Expr>,
-    /// Offset of a slot in the buffer, as an expression over `physical`.
+    /// Offset of a slot in the buffer, in elements, as an expression over `physical` and `symbols`.
     pub slot: Whole<Expr>,
     /// Number of elements in the tensor's domain.
     pub elements: Whole<Expr>,
@@ -419,7 +419,7 @@ pub struct TestTensorUnit {
     pub packed: Option<Packed>,
     /// True if only some indices of the shape have elements; the function `<ident>_in_domain` is true for these.
     pub in_domain: bool,
-    /// True for a view. Slots outside of it belong to other elements of the viewed tensor, and keep their values.
+    /// True for a view. Slots of the buffer that do not belong to the view keep their values.
     pub is_view: bool,
     /// Data of the tensor or view for the test program.
     pub test: Whole<TestUnit>,
@@ -515,7 +515,8 @@ pub struct ViewTestUnit {
     pub cases: Vec<Vec<i64>>,
     /// Logical axes of the view, outermost first.
     pub axes: Vec<AxisUnit>,
-    /// Offset of an element in a dense array of the view's shape, as an expression over `axes`.
+    /// Offset of an element in a dense array of the view's shape, in elements of the view, as an expression over `axes`
+    /// and `symbols`.
     pub dense: Whole<Expr>,
     /// Number of elements of the view.
     pub elements: Whole<Expr>,

@@ -1,5 +1,5 @@
-//! Unions of the [requirements](crate::passes::requirements) of a unit's functions, and the helper functions and standard
-//! headers for them.
+//! Unions of the [requirements](crate::passes::requirements) of a unit's functions, and the helper functions and
+//! standard headers for them.
 
 use super::dialect::{Assert, Dialect};
 use super::model::{ComputeUnit, KernelUnit, Unit};

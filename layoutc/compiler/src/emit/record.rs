@@ -1,8 +1,8 @@
 //! Records in the C family: structures with the exact memory layout of a record, and their literals.
 //!
-//! A field is a member of its own type if the size of its scalar type divides its offset and the size of the record;
-//! any other field is a byte array, accessed by `memcpy`. Gaps are explicit members, so that the compiler inserts no
-//! padding.
+//! A field is a member of its scalar type, or an array of it, if the size of this type divides the offset of the field
+//! and the size of the record; the scalar type of a complex field is that of its parts. Any other field, such as one of
+//! sub-byte elements, is a byte array. Gaps are explicit members, so that the compiler inserts no padding.
 
 use super::dialect::Dialect;
 use super::element::scalar_literal;

@@ -72,8 +72,8 @@ pub struct ReshardUnit {
     pub ranks: i64,
     /// Mesh axes over which the shards of the source are replicated.
     pub repeated: Vec<MeshAxisUnit>,
-    /// True if the offsets in both layouts are sums over the axes, so that MPI datatypes describe the messages; false
-    /// if elements are copied to staging buffers.
+    /// True if the offset in each of the two layouts is a sum of terms that depend on at most one axis each, so that
+    /// MPI datatypes describe the messages; false if elements are copied to staging buffers.
     pub typed: bool,
     /// Bytes of an element.
     pub element_bytes: i64,

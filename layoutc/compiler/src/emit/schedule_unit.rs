@@ -65,8 +65,8 @@ pub(super) fn build(
     })
 }
 
-/// Parameters of an operator: the tensors that it reads, then those that it writes, named as in the layout requirement.
-/// A repeated name gets a suffix `_2`, `_3`, ….
+/// Parameters of an operator: the buffers that it reads, then those that it writes. A repeated name gets a suffix `_2`,
+/// `_3`, ….
 fn params(operator: &ScheduleOperator) -> Vec<ParamUnit> {
     let reads = operator.reads.iter().map(|seen| (seen, false));
     let writes = operator.writes.iter().map(|seen| (seen, true));

@@ -156,15 +156,15 @@ pub enum Part {
     Index,
     /// Functions `pack`, `unpack` and conversions; needs the index functions.
     Pack,
-    /// Test program; needs all other parts except benchmarks and macros.
+    /// Test program; needs [`Part::Constants`], [`Part::Index`] and [`Part::Pack`].
     Test,
     /// Benchmark; needs [`Part::Pack`].
     Bench,
-    /// Index functions as preprocessor macros.
+    /// Offset and physical indices as preprocessor macros too, except those that need a loop.
     Macros,
-    /// MPI conversions between devices; emitted with [`Part::Pack`].
+    /// MPI conversions between devices; emitted with [`Part::Pack`] if the manifest has any.
     Reshard,
-    /// Test program of the MPI conversions; emitted with [`Part::Test`].
+    /// Test program of the MPI conversions; emitted with [`Part::Test`] if the manifest has any.
     ReshardTest,
 }
 

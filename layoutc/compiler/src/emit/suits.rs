@@ -152,8 +152,8 @@ fn texel_fault(tensor: &Tensor) -> Option<Diagnostic> {
     Some(fault.help(whole_texels(tensor)))
 }
 
-/// Help text: change by which each row has whole texels. It is a padding of the last axis, in the step or map that has
-/// the separators, or a multiple of the symbols. Empty if the tensor has no storage axis.
+/// Help text: change by which each row has whole texels. It is a padding step before the separators, or in a map the
+/// padded extent of the last item, or a multiple of the symbols. Empty if the tensor has no storage axis.
 fn whole_texels(tensor: &Tensor) -> String {
     let Some(last) = tensor.layout.storage().last() else { return String::new() };
     let by_step = tensor.steps.iter().any(|step| step.starts_with("axis-separators"));

@@ -155,7 +155,8 @@ pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, P
     })
 }
 
-/// Number of elements that all inverse searches of a test visit together, about a second's work.
+/// Number of elements that all inverse searches of a test may visit together, unless a single one visits more: about a
+/// second's work.
 const VISITED: i128 = 1 << 26;
 
 /// Number of inverse lookups that a test makes if the inverse is a search; `None` if the inverse is an expression or
@@ -189,7 +190,9 @@ fn named(
     Ok((symbols, axes))
 }
 
-/// Test data of one view; `tensor` is the view as a tensor in global memory, or without memory.
+/// Data of the view `view` for the test program. `tensor` is the view as a tensor, as from
+/// [`in_memory`](crate::plan::view::in_memory): in global memory, or without memory if the view has none. `manifest` is
+/// the manifest that declares the view and its base.
 pub(super) fn view(
     manifest: &Manifest,
     view: &View,
@@ -240,8 +243,8 @@ const CASES: usize = 10;
 const LIMIT_BYTES: i128 = 64 << 20;
 
 /// Values of `symbols` to test with, one inner vector per case, in ascending order: the least values, and random
-/// values, evenly distributed over orders of magnitude and reduced until the buffers of `contexts` are smaller than
-/// [`LIMIT_BYTES`]. At most [`CASES`] cases; one empty case without symbols.
+/// values, distributed over orders of magnitude. Random values are reduced until the buffers of `contexts` are smaller
+/// than [`LIMIT_BYTES`], or the least values are reached. At most [`CASES`] cases; one empty case without symbols.
 pub(super) fn cases(symbols: &[&Symbol], contexts: &[&Context<'_>]) -> Vec<Vec<i64>> {
     if symbols.is_empty() {
         return vec![Vec::new()];
@@ -275,7 +278,7 @@ pub(super) fn cases(symbols: &[&Symbol], contexts: &[&Context<'_>]) -> Vec<Vec<i
     cases
 }
 
-/// Least value of a symbol that satisfies its declared minimum and multiple.
+/// Least value of a symbol that is at least 0 and satisfies its declared minimum and multiple.
 pub(super) fn least(symbol: &Symbol) -> i128 {
     let step = symbol.multiple.max(1);
     let min = symbol.min.max(0);
@@ -310,7 +313,8 @@ impl Random {
         self.0 >> 33
     }
 
-    /// Random number of multiples above the least value of a symbol, evenly distributed over bit widths of at most 26.
+    /// Random number of steps above the least value of a symbol, distributed over bit widths of at most 26. A step is
+    /// the declared `multiple` of the symbol.
     fn steps(&mut self, symbol: &Symbol) -> i128 {
         let most = (symbol.max - least(symbol)).checked_div(symbol.multiple.max(1)).unwrap_or(0);
         let width = u64::from(i128::BITS - most.max(0).leading_zeros()).min(26);

@@ -205,8 +205,8 @@ impl ManifestWriter<'_> {
         self.text.push_str("    }\n");
     }
 
-    /// True if the operator at position `k` accepts the layouts that the profile `onnx` of the backend sets for it, so
-    /// that its node is printed without `accepts`.
+    /// True if the operator at position `k`, `operator`, accepts the layouts that the backend profile `onnx` sets for
+    /// it, whatever the backend of the graph is. Its node is then printed without `accepts`.
     fn is_usual(&self, k: usize, operator: &NetworkOperator<'_>) -> bool {
         let is_default = |tensor: usize| {
             let letters = self.letters.of.get(tensor).map_or("", String::as_str);

@@ -15,8 +15,8 @@ pub enum Expr {
         /// Value of the constant.
         value: bool,
     },
-    /// Value of a parameter, a loop variable, an index constant or an index variable, given by its name. As an argument
-    /// of a call, also an image.
+    /// Value of a parameter, a loop variable, an index constant or an index variable, given by its name. As a
+    /// condition, the value of a variable of type `bool`; as an argument of a call, also an image.
     Name {
         /// Identifier of the parameter, variable or constant, or of the image.
         name: String,

@@ -27,8 +27,8 @@ pub enum LoopKind {
     /// One iteration per thread block of a launch; the loop variable is the number of the block, from 0.
     Block,
     /// Iterations distributed over the threads of a thread block: with `n` threads, thread `t` executes the iterations
-    /// `t`, `t + n`, `t + 2n`, …. The loop variable starts at 0, and its step is 1. Index values in the body fit 32
-    /// bits.
+    /// `t`, `t + n`, `t + 2n`, …. The loop variable starts at 0, and its step is 1. Index constants that the body
+    /// declares have 32 bits.
     Thread {
         /// Name of the variable that counts the completed iterations of the thread: 0, 1, …. The loop is then unrolled,
         /// and its trip count must be a multiple of the number of threads. `None`: no such variable.
@@ -269,7 +269,7 @@ pub struct Blocks {
     /// Distance between the starts of consecutive blocks in the source, in bytes.
     pub from_step: Expr,
     /// Distance in bytes, in the source, from the first block of this call to the first block of the next call. The
-    /// routine prefetches with it; 0 if there is no next call.
+    /// routine prefetches with it; 0 if the call is in no loop.
     pub from_next: Expr,
 }
 
@@ -299,7 +299,7 @@ pub enum Stmt {
         /// Element type of the constant.
         dtype: Dtype,
         /// Bytes of one lane, the least significant first (little-endian); all lanes are equal. For a record, all of
-        /// its bytes.
+        /// its bytes; for `c128`, only those of the real part.
         bytes: Vec<u8>,
         /// Form of the constant in source code.
         spelling: Spelling,
@@ -356,8 +356,8 @@ pub enum Stmt {
         /// Statements of one iteration, in order.
         body: Vec<Stmt>,
     },
-    /// Declaration of the indices of the current GPU thread along the axes of the launch range. Threads with an index
-    /// at or beyond an extent return at once.
+    /// Declaration of the indices of the current GPU thread along the axes of the launch range. A thread with an index
+    /// at or beyond an extent returns from the function.
     Launch {
         /// Axes of the launch range, fastest first, one to three.
         axes: Vec<LaunchAxis>,

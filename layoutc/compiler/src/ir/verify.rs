@@ -15,7 +15,8 @@ pub enum VerifyError {
         /// Name that is not visible.
         name: String,
     },
-    /// A statement writes a read-only buffer: an input of the function, or an alias that is not declared as written.
+    /// A statement writes a read-only buffer, or declares a written alias of it. Read-only are inputs of the function,
+    /// and aliases that are not declared as written.
     #[error("`{name}` is read only")]
     ReadOnly {
         /// Identifier of the buffer.

@@ -24,8 +24,8 @@ pub enum PartMut<'a> {
 }
 
 impl Stmt {
-    /// Lists of statements nested directly in this one: the body of a loop or of a `Single`, or both branches of a
-    /// condition. Empty for any other statement.
+    /// Lists of statements nested directly in this one: the body of a loop or of a `Single`, or both branches of an
+    /// `If`. Empty for any other statement.
     pub fn nested(&self) -> impl Iterator<Item = &Vec<Stmt>> {
         let [body, otherwise] = match self {
             Self::For { body, .. } | Self::Single { body } => [Some(body), None],
@@ -36,7 +36,7 @@ impl Stmt {
     }
 
     /// Mutable lists of statements nested directly in this one: the body of a loop or of a `Single`, or both branches
-    /// of a condition. Empty for any other statement.
+    /// of an `If`. Empty for any other statement.
     pub fn nested_mut(&mut self) -> impl Iterator<Item = &mut Vec<Stmt>> {
         let [body, otherwise] = match self {
             Self::For { body, .. } | Self::Single { body } => [Some(body), None],

@@ -72,8 +72,8 @@ impl LoopBounds {
 
     /// Distinct ranges `[first, end]`, with an exclusive end, of the loop `number` with `rounds` iterations, for all
     /// iterations of the outer loops on which the bounds depend. An iteration of the outer loops is skipped if a
-    /// condition of `sure` is false in the first or in the last iteration of the loop. `None` if guards remain, the
-    /// trip count of an outer loop is not constant, a bound depends on a symbol, or the outer loops have more than
+    /// condition of `sure` is false in the first or in the last iteration of the loop. `None` if guards remain or the
+    /// ranges are not known, for example because a bound depends on a symbol or the outer loops have more than
     /// `LOOKED_AT` iterations in total.
     pub(crate) fn feasible_bounds(
         &self,

@@ -34,7 +34,8 @@ impl KernelBuffer {
     /// # Errors
     /// [`PlanError::Choice`] if an intermediate has elements of less than a byte, or the buffer for an iteration has no
     /// constant size or exceeds `CPU.local_stack_bytes`. [`PlanError::Scope`] if the manifest lacks the tensor of an
-    /// operand. [`PlanError::Expr`] if the kernel lacks a symbol of a tensor, or an expression becomes too large.
+    /// operand. [`PlanError::Expr`] if the kernel lacks a symbol of a tensor or allows it further values, or an
+    /// expression overflows or becomes too large.
     pub(crate) fn all(
         manifest: &Manifest,
         compute: &KernelInstance,

@@ -8,9 +8,9 @@ use crate::loops::relayout::address_map::physical_address_map;
 use crate::model::{Tensor, splits_at_digits};
 
 /// Splits the loops over the axes of the window `target` at the digits of its layout, and orders the loops by
-/// decreasing stride: the loops `h`, `w` of a window of tiles of 16 columns become `w_outer`, `h`, `w_inner`. Reduced
-/// loops stay innermost. Nothing changes if `target` is no window or its layout has no `Layout::digits`, or if a digit
-/// has no constant stride or does not belong to a single axis that it splits evenly.
+/// decreasing absolute stride: the loops `h`, `w` of a window of tiles of 16 columns become `w_outer`, `h`, `w_inner`.
+/// Reduced loops stay innermost. Nothing changes if `target` is no window or its layout has no `Layout::digits`, or if
+/// a digit has no constant stride or does not belong to a single axis that it splits evenly.
 ///
 /// # Errors
 /// [`ExprError`] if a value overflows or an expression becomes too large.

@@ -20,7 +20,7 @@ use crate::model::{Spanned, Tensor};
 #[derive(Debug, Clone)]
 pub(crate) struct Loop {
     /// Name of the storage, logical or reduced axis. A split adds `_outer` or `_inner`; a fused loop has the name that
-    /// the fusion gives it. Underscores are appended to a name that another loop has.
+    /// the fusion gives it. Underscores are appended if a loop of the statement has or had the name.
     pub(crate) name: String,
     /// Trip count, over symbols.
     pub(crate) extent: Expr,
@@ -58,14 +58,14 @@ pub(crate) struct IterationDomain {
     /// proven for all iterations are omitted.
     pub(crate) inside: Vec<ExprComparison>,
     /// Number of the only loop that the planner may vectorize, if the manifest names one and leaves the rest of the
-    /// register tile to the planner; `None` if the planner is free to choose.
+    /// register tile to the planner; `None` otherwise.
     pub(crate) lead: Option<usize>,
-    /// Number of the loop that the statement shares with other statements, if an intermediate is computed in each
-    /// iteration of it (compute-at). The planner keeps the loop out of the register tile, and makes it the outermost
-    /// one unless the manifest orders it inside another loop. `None` if the statement shares no loop.
+    /// Number of the loop that the statement shares with other statements, because an intermediate is computed in each
+    /// iteration of it (compute-at). The planner makes it the outermost loop unless the manifest orders it inside
+    /// another one. `None` otherwise; always `None` on GPUs and with a complete schedule.
     pub(crate) outermost: Option<usize>,
-    /// Numbers of the inner loops of the manifest's `tile` directives. Those that are not reduced form the register
-    /// tile, unless a `loops` directive orders them.
+    /// Numbers of the inner loops of the manifest's `tile` directives. In a reduction, those that are not reduced are
+    /// in the register tile, unless a `loops` directive orders them.
     pub(crate) tiles: Vec<usize>,
     /// Names of loops that are live even if the trip count is 1.
     kept: Vec<String>,
@@ -254,7 +254,7 @@ impl IterationDomain {
         self.loops.get(number).is_some_and(is_it)
     }
 
-    /// Keeps a loop of this name even if the trip count is 1.
+    /// Makes a loop of this name, if it is added later, live even if its trip count is 1.
     pub(crate) fn keep(&mut self, name: &str) {
         self.kept.push(name.to_owned());
     }
@@ -301,8 +301,8 @@ impl IterationDomain {
     }
 
     /// Splits the loop `number` into `name_outer` and `name_inner`, the latter with trip count `by`, and adds a guard
-    /// unless `by` is proven to divide the trip count. Underscores are appended to names in use. Returns the numbers of
-    /// the outer and the inner loop; one with trip count 1 is in `active` only if its name is kept.
+    /// unless the index is proven to stay below the trip count. Underscores are appended to names in use. Returns the
+    /// numbers of the outer and the inner loop; one with trip count 1 is in `active` only if its name is kept.
     ///
     /// # Errors
     /// As [`IterationDomain::new`].

@@ -169,8 +169,8 @@ impl Block {
     }
 }
 
-/// True if every iteration writes an element, except iterations beyond the extent of an axis; the copy-out of a tile
-/// then stores no element that was not written.
+/// True if every iteration is known to write an element, except iterations beyond the extent of an axis; the copy-out
+/// of a tile then stores no element that was not written.
 fn is_whole_elsewhere(domain: &IterationDomain, statement: &Statement) -> Result<bool, ExprError> {
     let axes = || domain.axes.iter().zip(&statement.axes).take(statement.written_axes);
     for condition in &domain.inside {

@@ -196,9 +196,9 @@ impl Order {
         Ok((outer.into_iter().chain(reduced).chain(inner).collect(), own))
     }
 
-    /// Pair of the loops inside the reduction, outermost first, and the loops of partial sums. The former are empty if
-    /// no loop is vectorizable, the latter are `None` without partial sums. The loops are removed from `outer` and
-    /// `reduced`.
+    /// Pair of the innermost loops, outermost first, and of the loops of partial sums, `None` without these. The
+    /// innermost loops are the register tile, or for partial sums the reduced loop around the accumulators and the
+    /// loops inside it; empty if there is neither. They are removed from `outer` and `reduced`.
     fn inside(
         domain: &mut IterationDomain,
         outer: &mut Vec<usize>,

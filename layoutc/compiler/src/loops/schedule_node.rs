@@ -188,10 +188,10 @@ fn partial_sums(
     Err(refused(message, help, &name.place))
 }
 
-/// Checks the loops of a complete schedule and the places of its caches. `target` is the tensor that the statement
-/// writes, `symbols` are those of the kernel. For each pair (tensor, loop) of `caches`, returns the extents along each
-/// axis of the box of the tensor that one iteration of the loop accesses; `None` if the statement neither writes the
-/// tensor nor reads it in its value at affine indices.
+/// Checks the loops of a complete schedule, and the loops at which its caches are. `target` is the tensor that the
+/// statement writes, `symbols` are those of the kernel. For each pair (tensor, loop) of `caches`, returns the extents
+/// along each axis of the box of the tensor that one iteration of the loop accesses; `None` if the statement neither
+/// writes the tensor nor reads it in its value at affine indices.
 ///
 /// # Errors
 /// A diagnostic with the code `kernel::schedule` if the loops or directives of the schedule cannot be followed, with

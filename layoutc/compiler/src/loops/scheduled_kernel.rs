@@ -13,7 +13,7 @@ use crate::model::compute::{
 /// Execution of a statement of a kernel.
 #[derive(Debug)]
 pub(crate) enum StatementPlan {
-    /// No element is written: an axis of the target has the constant extent 0.
+    /// No element is written: an axis that the statement writes has a constant extent of at most 0.
     Empty,
     /// Loops over the axes of the statement, in their order, for a statement that writes through an index tensor.
     Scatter,

@@ -70,13 +70,13 @@ pub(crate) fn traffic(manifest: &Manifest, reshard: &Reshard) -> Option<Traffic>
 
 impl Sides<'_> {
     /// Ranges of indices that a device holds of the source, by axis; a range is empty if the device holds no elements.
-    /// `None` if the device is not in the mesh.
+    /// `None`, for example, if the device is not in the mesh.
     fn before(&self, device: i64) -> Option<Vec<Range<i128>>> {
         self.from.sharding.bounds(&self.from.mesh, device, &self.extents)
     }
 
-    /// Ranges of indices that a device needs of the destination, by the source's axes. `None` if the device is not in
-    /// the mesh.
+    /// Ranges of indices that a device needs of the destination, by the source's axes. `None`, for example, if the
+    /// device is not in the mesh.
     fn after(&self, device: i64) -> Option<Vec<Range<i128>>> {
         let held = self.to.sharding.bounds(&self.to.mesh, device, &self.to.extents()?)?;
         self.axes.iter().map(|axis| held.get(*axis).cloned()).collect()

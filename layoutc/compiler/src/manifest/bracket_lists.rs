@@ -15,8 +15,9 @@ pub(super) struct BracketList {
     pub(super) text: String,
     /// Help text that shows the replacement.
     pub(super) help: String,
-    /// True for a list after the node name `shape` or after `shape=` in its place, and for a list at the start of a
-    /// node in the block of a `shape` node; false for any other list, such as the property in `tensor a shape=[4]`.
+    /// True for a list directly after the node name `shape`, also with `=` or `:` between the two, and for a list at
+    /// the start of a node in the block of a `shape` node. False for any other list, such as the property in
+    /// `tensor a shape=[4]`.
     pub(super) is_shape: bool,
 }
 

@@ -49,8 +49,8 @@ impl DiagnosticSink {
         self.found.push_mut(diagnostic)
     }
 
-    /// Reports that `what`, such as `blocks`, is nested deeper than [`NESTING_LIMIT`]; `span` is the first opening
-    /// delimiter beyond the limit.
+    /// Reports that `what`, such as `blocks`, is nested deeper than [`NESTING_LIMIT`]; `span` is the location, such as
+    /// that of the first opening delimiter beyond the limit.
     pub(super) fn nesting(&mut self, what: &str, span: Range<usize>) {
         let message = format!("{what} nested deeper than {NESTING_LIMIT}");
         let label = format!("level {}", NESTING_LIMIT + 1);

@@ -1,5 +1,5 @@
 //! Fast path for nodes whose words need no KDL parser: ASCII identifiers, decimal integers of at most 18 digits, and
-//! quoted ASCII strings without escapes. Nearly all nodes qualify.
+//! quoted ASCII strings without escapes. Most nodes qualify.
 
 use super::lex::{KdlToken, KdlTokenKind};
 use super::tree::ManifestValue;

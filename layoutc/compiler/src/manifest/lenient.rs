@@ -163,7 +163,7 @@ struct LenientParser<'t> {
     dropped_part: bool,
     frames: Vec<LenientBlock>,
     nodes: Vec<LenientNode>,
-    /// Number of open blocks beyond the nesting limit, whose nodes are ignored.
+    /// Number of open blocks beyond the nesting limit. They are not in `frames`.
     too_deep: usize,
 }
 

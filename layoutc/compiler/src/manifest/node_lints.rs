@@ -291,8 +291,8 @@ fn bracketed(
 }
 
 /// Reports a property, such as `n=1`, at the start of the node `head`, where a name is expected, and suggests the node
-/// `n 1`. `parent` is the name of the enclosing node. If a node of that name may have the property, suggests to write
-/// it there instead.
+/// `n 1`. `parent` is the name of the enclosing node. If the enclosing node may have the property, suggests to write it
+/// there instead.
 fn property_for_node(text: &str, head: &[KdlToken], parent: &str, faults: &mut DiagnosticSink) {
     let of = |token: &KdlToken| text.get(token.span.clone()).unwrap_or_default();
     let whole = head[0].span.start..head.last().map_or(0, |token| token.span.end);

@@ -63,7 +63,8 @@ pub struct SpannedText {
 pub struct Identifier {
     /// Text of the name.
     pub value: String,
-    /// Byte range of the name in the file, without quotes.
+    /// Byte range of the name in the file, without quotes; with them if the name has escapes. For an axis of an XLA
+    /// text it is that of the text.
     pub span: Range<usize>,
 }
 
@@ -72,7 +73,7 @@ pub struct Identifier {
 pub struct IntegerLiteral {
     /// Value of the integer.
     pub value: i128,
-    /// Byte range of the integer in the file.
+    /// Byte range in the file of the integer, or of the XLA text that contains it.
     pub span: Range<usize>,
 }
 
@@ -174,8 +175,8 @@ pub struct ManifestSyntax {
     pub backends: Vec<BackendItem>,
     /// `graph` items, which declare graphs of operators.
     pub graphs: Vec<GraphItem>,
-    /// Pairs (kind, name) of the items with errors, which are missing in the lists of items. A reference to one of them
-    /// gets no further diagnostic.
+    /// Pairs (kind, name) of the named items with errors, which are missing in the lists of items. A reference to one
+    /// of them gets no further diagnostic.
     pub broken: Vec<(ItemKind, String)>,
     /// True if a part of the file could not be parsed, for example after an unclosed block. A name that is not declared
     /// in the rest may be declared there, so that no diagnostic reports it as undefined.

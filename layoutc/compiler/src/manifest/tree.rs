@@ -83,7 +83,7 @@ pub struct ManifestNode {
     pub span: Range<usize>,
     /// Byte range in the file from the name to the last argument or property, without the block.
     pub head: Range<usize>,
-    /// True if a diagnostic has already reported the node as malformed. Its arguments and properties are then
+    /// True if a diagnostic has already reported the node as malformed. Its arguments and properties may then be
     /// incomplete. If the part before the block is malformed, there are no properties and at most one argument, the
     /// name that the node declares.
     pub broken: bool,

@@ -101,9 +101,9 @@ impl<'t> TreeBuilder<'t, '_> {
         self.tokens.get(self.at).map(|token| token.kind)
     }
 
-    /// Adds a word or `=` to the current node. After the block of the node, a word is an error. A property there is
-    /// added to the node that has the block. A name, or a word that begins with `#`, begins a new node. Anything else
-    /// is skipped.
+    /// Adds a word or `=` to the current node. After a block, a word is an error: a property is handled by
+    /// [`Self::property_after_block`], a name or a word that begins with `#` begins a new node, and anything else is
+    /// skipped.
     fn part(&mut self, token: &KdlToken) {
         if self.after_block && self.property_after_block(token) {
             return;
@@ -131,8 +131,9 @@ impl<'t> TreeBuilder<'t, '_> {
         self.head.push(token.clone());
     }
 
-    /// Returns true, after a report, if a property begins with `token` after the block of its node; the property is
-    /// added to the node. Returns false, without a report, if no property begins there or the node is broken.
+    /// Returns true, after a report, if a property begins with `token` after a block; the property is added to the last
+    /// node of the innermost open block. That is the node of the block, or, if the block was skipped, the node before
+    /// it. Returns false, without a report, if no property begins there, or there is no such node or it is broken.
     fn property_after_block(&mut self, token: &KdlToken) -> bool {
         let Some([equals, value]) = self.tokens.get(self.at..self.at + 2) else { return false };
         let is_word = |token: &KdlToken| {

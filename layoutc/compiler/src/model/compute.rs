@@ -36,8 +36,8 @@ pub struct KernelInstance {
     pub name: String,
     /// Name of the kernel that the instance binds.
     pub kernel: String,
-    /// Parameters of the generated function, in parameter order: the tensors that are only read, by first appearance in
-    /// the statements, then the tensors that are written.
+    /// Operands, in the order of the generated function's parameters: those that are only read, by first appearance in
+    /// the statements, then those that are written.
     pub operands: Vec<KernelOperand>,
     /// Intermediate tensors that are stored in a buffer: those with a `local` node, and the results of reductions that
     /// later statements read.

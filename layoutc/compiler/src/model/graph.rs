@@ -52,8 +52,8 @@ pub struct GraphTensor {
     pub role: TensorRole,
     /// Candidate layouts, at least one; those that the manifest declares for this tensor come first.
     pub candidates: Vec<LayoutCandidate>,
-    /// Position in `candidates` of the layout that the manifest declares or pins: an input is passed in it, a result is
-    /// produced in it. `None` if there is none.
+    /// Position in `candidates` of the layout that the manifest declares or pins: an input or constant is passed in it,
+    /// a result is produced in it or converted to it. `None` if there is none.
     pub declared: Option<usize>,
     /// True if `keep` forbids every conversion of the tensor.
     pub is_pinned: bool,

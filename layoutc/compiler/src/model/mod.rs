@@ -1,6 +1,6 @@
-//! Checked model of a manifest: [`Manifest`] holds tensors with proven layouts, conversions, kernels and graphs. Only
-//! [`check`](crate::check) creates it, and later stages rely on its invariants: other crates cannot construct its
-//! structures, and within this crate a test ensures that only the check does.
+//! Checked model of a manifest: [`Manifest`] holds tensors with proven layouts, conversions, kernels and graphs.
+//! [`check`](crate::check) creates it, and later stages rely on its invariants: other crates cannot construct a
+//! manifest, tensor, view, conversion, kernel or graph, and a test ensures that no other stage does so by a literal.
 
 pub mod compute;
 pub mod graph;
@@ -35,7 +35,7 @@ pub use self::view::{MemoryOwner, TensorRef, View, ViewKind};
 pub struct Spanned<T> {
     /// Value as the manifest gives it.
     pub value: T,
-    /// Span of the value in the manifest.
+    /// Span in the manifest of the value, or of the node that gives it.
     pub place: FileSpan,
 }
 
@@ -86,7 +86,7 @@ impl Manifest {
     }
 
     /// True if the manifest has a conversion that exchanges data between devices, or one with a sharded source of which
-    /// every device converts its own shard. MPI files are then generated.
+    /// every device converts its own shard. Files that use MPI are generated only then.
     pub fn needs_mpi(&self) -> bool {
         let is_cut = |convert: &Convert| {
             self.tensor(convert.from).is_some_and(|tensor| tensor.sharded.is_some())

@@ -91,7 +91,7 @@ pub struct TensorSpans {
     /// Span of the last step `axis-separators`, or of the last `|` in a map if that comes later; that of the layout if
     /// there is neither.
     pub separators: FileSpan,
-    /// Span of the element type; in the tensor that `like` names if the type is inherited from it.
+    /// Span of the element type; in another tensor if the type is inherited by `like=`.
     pub dtype: FileSpan,
     /// Span of the memory; that of the tensor's name if none is declared.
     pub memory: FileSpan,
@@ -150,9 +150,8 @@ pub fn fill_fault(tensor: &Tensor) -> Option<Diagnostic> {
 }
 
 impl Tensor {
-    /// True for a view whose memory has positions between its elements that hold none of them, and may hold other
-    /// elements of the owner. A statement that writes the view has loops over its logical axes, not over its storage
-    /// axes.
+    /// True for a view whose memory has positions that hold none of its elements, and may hold other elements of the
+    /// owner. A statement that writes the view has loops over its logical axes, not over its storage axes.
     pub(crate) fn is_window(&self) -> bool {
         self.owner.is_some() && self.layout.verdict() == Verdict::Padded
     }

@@ -57,8 +57,9 @@ pub struct View {
 }
 
 /// True if `chain`, a mixed-radix number of which `digits` has the digits, encodes a single axis, and its value at
-/// index 0 of the axis is a multiple of the weights of all its digits. A split of the axis at a weight then separates
-/// digits. True for an axis of 32 columns that begins at column 16 of tiles of 16 columns, but not at column 3.
+/// index 0 of the axis, plus 1 if the axis is counted backwards, is a multiple of the weights of all its digits. A
+/// split of the axis at a weight then separates digits. True for an axis of 32 columns that begins at column 16 of
+/// tiles of 16 columns, but not at column 3.
 pub(crate) fn splits_at_digits(chain: &Chain, digits: &Digits) -> bool {
     let first = if chain.sign < 0 { chain.constant.saturating_add(1) } else { chain.constant };
     let mut weights = chain.digits.iter().filter_map(|k| digits.digits.get(*k)).map(|d| d.weight);

@@ -32,7 +32,7 @@ pub enum ArithmeticHelper {
 pub enum Shape<'v, V> {
     /// Constant with its type and bit pattern.
     Constant(Dtype, u64),
-    /// Index or integer that is converted to an arithmetic type, and never NaN.
+    /// Index, integer or truth value that is converted to an arithmetic type, and never NaN.
     Integer,
     /// Variable, array element or buffer element.
     Place,

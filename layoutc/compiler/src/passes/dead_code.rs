@@ -4,8 +4,8 @@
 use crate::ir::{Expr, Function, Part, Stmt, Storage, Value};
 
 /// Removes dead statements from a function, until nothing changes: declarations of constants, variables and private
-/// arrays that no statement reads, the updates of these, and loops and branches without statements other than comments.
-/// Two variables that are read only by updates of each other stay.
+/// arrays that no statement reads, the stores and updates of these, and loops and branches without statements other
+/// than comments, with the comment before them. Two variables that are read only by updates of each other stay.
 pub fn dead_code(function: &mut Function) {
     while sweep(&mut function.body) {}
 }

@@ -9,10 +9,10 @@ use crate::base::dtype::Dtype;
 use crate::ir::{Expr, Function, LoopKind, Part, PartMut, Stmt, Value, ValueOp};
 
 /// Moves invariant values that contain a division, a remainder or a call out of the loops of a function, each to a
-/// variable before the outermost possible loop. A value is moved out of a loop only if it is invariant in the loop, if
-/// the loop is not parallel and is known to have an iteration, and if every iteration computes the value, outside of
-/// branches. `ranges` holds the value ranges of the function's parameters; `name` returns an unused identifier similar
-/// to its argument.
+/// variable before the outermost possible loop. A value is moved out of loops only if it is invariant in them, if they
+/// are known to have an iteration, and if every iteration computes the value, outside of branches. The outermost of
+/// these loops is not parallel. `ranges` holds the value ranges of the function's parameters; `name` returns an unused
+/// identifier similar to its argument.
 pub fn hoist(function: &mut Function, ranges: &Ranges, name: &mut dyn FnMut(&str) -> String) {
     let mut hoister = Hoister { ranges: ranges.clone(), name };
     function.body = hoister.body(std::mem::take(&mut function.body));
@@ -54,9 +54,9 @@ impl Hoister<'_> {
         bounds.is_some_and(|([_, first], [end, _])| first < end)
     }
 
-    /// Replaces invariant values by names in the statements of a loop's body that every iteration executes. Appends to
-    /// `moved` a triple (value, name, type) for each distinct value. `changed` are the names that the loop declares or
-    /// writes.
+    /// Replaces the invariant values that are moved out of a loop by names, in the statements of the loop's body that
+    /// every iteration executes. Appends to `moved` a triple (value, name, type) for each distinct value. `changed` are
+    /// the names that the loop declares or writes.
     fn collect(
         &mut self,
         body: &mut [Stmt],

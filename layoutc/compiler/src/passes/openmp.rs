@@ -29,12 +29,11 @@ pub fn has_vector_versions(function: &Function) -> bool {
 }
 
 /// Converts `versions`, the versions of a function that are called from the same parallel region, to bodies of that
-/// region. Changes none of them if none has a parallel loop, or if one of them cannot be converted:
+/// region. Changes none of them if none has a parallel loop, or if one of them cannot be converted, for example because
 /// - a parallel loop lies between the declaration of a variable, or of an index constant from an element value, and its
 ///   last use: the threads cannot share a scalar
-/// - an element constant lies between such a declaration and the last use
-/// - the body of the function, or a nested statement list with parallel loops, declares an alias, or index variables
-///   without a value
+/// - an element constant lies between that declaration and the last use
+/// - the body of the function declares an alias, or index variables without a value, other than between those
 ///
 /// Generated names are different from the identifiers for which `avoid` is true.
 pub fn openmp(versions: &mut [&mut Function], avoid: &dyn Fn(&str) -> bool) {

@@ -1,5 +1,5 @@
 //! Loop partitioning. If the bounds or conditions in a loop's body change at a known iteration, the loop becomes
-//! several loops with constant bounds and conditions.
+//! several loops with simpler bounds and conditions.
 //!
 //! `for b in 0..2 { for i in 0..min(16, 24 - 16*b) { … } }` becomes a loop over `b` in `0..1` with 16 iterations
 //! inside, and one over `1..2` with 8. Only serial and unrolled loops with constant bounds are partitioned, as long as
@@ -40,8 +40,8 @@ fn stmts(body: Vec<Stmt>, ranges: &mut Ranges) -> Vec<Stmt> {
     all
 }
 
-/// Partitions the loops nested in a statement, not the statement itself, and returns the statement. The names that the
-/// statement declares are added to `ranges`, for the statements after it.
+/// Partitions the loops nested in a statement, not the statement itself, and returns the statement. The index constants
+/// or launch indices that the statement declares are added to `ranges`, for the statements after it.
 fn inside(mut stmt: Stmt, ranges: &mut Ranges) -> Stmt {
     let depth = ranges.depth();
     if let Stmt::For { name, from, to, .. } = &stmt {
@@ -69,11 +69,11 @@ fn inside(mut stmt: Stmt, ranges: &mut Ranges) -> Stmt {
     stmt
 }
 
-/// Simplified statements, in order, that replace a loop, split at the iterations where a comparison in its body changes
-/// its truth: a loop for each part, or the body of a part with one iteration. `None` if the statement is not a serial
-/// or unrolled loop with constant bounds and at least one iteration, if it contains a barrier, or if no comparison
-/// changes. `None` too if there would be more than `loop_parts` loops, or more than `part_statements` statements in
-/// them ([`CPU`](crate::machine::CPU)).
+/// Simplified statements, in order, that replace a loop, which is split before the iterations in which a comparison in
+/// its body changes its truth. `None` if the statement is not a serial or unrolled loop with constant bounds and at
+/// least one iteration, if it contains a barrier, or if no such iteration is found. `None` too if there would be more
+/// than `loop_parts` loops, or more than `part_statements` statements in them before simplification
+/// ([`CPU`](crate::machine::CPU)).
 fn parts(stmt: &Stmt, ranges: &Ranges) -> Option<Vec<Stmt>> {
     let Stmt::For { name, from, to, step, kind, body } = stmt else { return None };
     if !matches!(kind, LoopKind::Serial | LoopKind::Unrolled(_)) {
@@ -137,8 +137,8 @@ struct Search {
     /// First and last value of the loop variable.
     ends: [i64; 2],
     ranges: Ranges,
-    /// Pairs `(name, value)` of the index constants declared in the body so far, the innermost last. The values are
-    /// expressions over names that are declared outside of the body.
+    /// Pairs `(name, value)` of the index constants declared in the body so far, the innermost last. In a value, these
+    /// constants are replaced by their values.
     constants: Vec<(String, Expr)>,
     /// Values of the loop variable at which the truth of a comparison differs from that in the iteration before,
     /// unsorted. A comparison is true, false, or undecided by the ranges of its operands.

@@ -48,10 +48,10 @@ impl Ranges {
         Some([low, high.checked_sub(1)?])
     }
 
-    /// Range of the values of an expression, from the ranges of the names in it. `None` if a range that is needed is
-    /// unknown, if a divisor may be 0 or negative, and if a value does not fit 128 bits. `None` too for conditions,
-    /// calls, bitwise operations, Hilbert curves, and values or addresses of output parameters and variables (`Output`,
-    /// `Address`).
+    /// Range that contains all values of an expression, from the ranges of the names in it. `None` if a range that is
+    /// needed is unknown, if a divisor may be 0 or negative, and if a value does not fit 128 bits. `None` too for
+    /// conditions, calls, bitwise operations, Hilbert curves, and values or addresses of output parameters and
+    /// variables (`Output`, `Address`).
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other nodes have no known range")]
     pub fn of(&self, expr: &Expr) -> Option<Interval> {
         match expr {

@@ -52,7 +52,7 @@ pub enum Routine {
 pub struct TransposeCall {
     /// Size of the unit that is transposed, in bytes: one element or several adjacent ones.
     pub element_bytes: u32,
-    /// Numbers of rows and columns of a block in most calls.
+    /// Numbers of rows and columns of a block in most calls; `None` if unknown.
     pub typical: [Option<u32>; 2],
     /// Bytes between consecutive columns in the destination, and between consecutive rows in the source.
     pub strides: [Option<i64>; 2],
@@ -248,9 +248,9 @@ fn dtype_of(params: &[Param], buffer: &str) -> Option<Dtype> {
     }
 }
 
-/// True if a constant of type `dtype` with these bytes, the least significant first, is an infinity or NaN, which C
-/// names by macros. The first element of a vector, or the real part of a complex number, decides. A record counts if
-/// the first element of a field does: all elements of a field are equal.
+/// True if a constant of type `dtype` with these bytes, the least significant first, is an infinity or NaN of f32 or
+/// f64, or of a type that consists of them: C names these by macros. The first element of a vector, or the real part of
+/// a complex number, decides. A record counts if the first element of a field does: all elements of a field are equal.
 fn is_macro(dtype: Dtype, bytes: &[u8]) -> bool {
     let number =
         |width| bytes.iter().take(width).rev().fold(0, |all, byte| all << 8 | u64::from(*byte));

@@ -49,8 +49,8 @@ fn scalar(stmt: &Stmt) -> Option<(String, Dtype)> {
 
 /// First write of the array `name` that is declared at the position `at` of `body`: the pair of the position of the
 /// store, which is the first statement that uses the array, and of the declaration of a variable that replaces the
-/// store. `None` if the first use is no such store, if a use is not a read or write of the element, or if a parallel
-/// loop uses the array.
+/// store. `None` if that statement is not a store of the element, of a value without the element, if a use is not a
+/// read or write of the element, or if a parallel loop uses the array.
 fn first_write(body: &[Stmt], at: usize, name: &str, dtype: Dtype) -> Option<(usize, Stmt)> {
     let after = || body.iter().enumerate().skip(at).skip(1);
     let (first, stmt) = after().find(|(_, stmt)| uses(stmt, name) != Some(0))?;

@@ -252,7 +252,8 @@ impl Simplifier {
         }
     }
 
-    /// True if `number`, of type `dtype`, is known to be 1: a constant, or an index whose only value is 1.
+    /// True if `number`, of type `dtype`, is known to be 1: a constant, or for an integer type an index whose only
+    /// value is 1.
     fn is_one(&self, dtype: Dtype, number: &Value) -> bool {
         let float = float(number).map(f64::to_bits) == Some(1.0_f64.to_bits());
         float || self.integer(dtype, number) == Some([1, 1])

@@ -7,8 +7,8 @@ use crate::ir::{Expr, Function, LoopKind, Primitive, Stmt, Storage, Value};
 /// Numbers of elements that one [`Primitive::StoreVector`] can write.
 const ELEMENTS: [i64; 4] = [2, 4, 8, 16];
 
-/// Replaces the unrolled loops of a function that copy 2, 4, 8 or 16 adjacent elements of a private array, whose type
-/// is not `bool`, to adjacent elements of a buffer, and do nothing else, by [`Primitive::StoreVector`].
+/// Replaces the completely unrolled loops of a function that copy 2, 4, 8 or 16 adjacent elements of a private array,
+/// whose type is not `bool`, to adjacent elements of a buffer, and do nothing else, by [`Primitive::StoreVector`].
 pub fn vector_stores(function: &mut Function) {
     rewrite(&mut function.body, &mut Vec::new());
 }
@@ -31,7 +31,7 @@ fn rewrite(body: &mut [Stmt], arrays: &mut Vec<String>) {
     arrays.truncate(outside);
 }
 
-/// Vector store that is equivalent to the loop `stmt`; `None` if there is none, and for any other statement. `arrays`
+/// Vector store that replaces the loop `stmt`; `None` if `stmt` is not a loop that [`vector_stores`] replaces. `arrays`
 /// are the names of the arrays that a vector store can read.
 fn vector_store(stmt: &Stmt, arrays: &[String]) -> Option<Primitive> {
     let Stmt::For { name, from, to, step: 1, kind: LoopKind::Unrolled(elements), body } = stmt

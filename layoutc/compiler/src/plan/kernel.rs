@@ -26,8 +26,8 @@ use crate::passes::{self, Ranges};
 ///
 /// # Errors
 /// [`PlanError::Choice`] if a schedule cannot be followed, a statement cannot be compiled for CPUs, or an intermediate
-/// has elements of less than a byte. Any other [`PlanError`] if an integer does not fit 64 bits or an expression nests
-/// too deep.
+/// has elements of less than a byte. Any other [`PlanError`], for example if an integer does not fit 64 bits or an
+/// expression nests too deep.
 pub fn cpu_kernel(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -59,13 +59,13 @@ pub fn cpu_kernel(
     Ok(function)
 }
 
-/// GPU kernels of one instance in launch order: one for each statement. A fill kernel precedes the first statement that
-/// writes a buffer with padding to fill, unless the statement preserves elements of the buffer. All kernels take the
-/// same parameters, which include the intermediate tensors.
+/// GPU kernels of one instance in launch order: one for each statement, some of them preceded by a kernel that writes
+/// the fill value to the whole buffer of the statement, so that its padding is filled. All kernels take the same
+/// parameters, which include the intermediate tensors.
 ///
 /// # Errors
 /// [`PlanError::Choice`] if a statement cannot be compiled for GPUs, as one with caches that exceed shared memory. Any
-/// other [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+/// other [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
 pub fn gpu_kernels(
     manifest: &Manifest,
     compute: &KernelInstance,

@@ -28,8 +28,8 @@ pub struct LoopFacts {
     pub is_reduced: bool,
     /// True if the loop belongs to the register tile.
     pub is_at_once: bool,
-    /// True if the schedule requests that the iterations run in parallel on CPU threads; of nested loops, only the
-    /// outermost one does.
+    /// True if the schedule requests that the iterations run in parallel on CPU threads. Of nested loops with this
+    /// request, only the outermost one runs in parallel.
     pub is_parallel: bool,
     /// Cache tiles that are copied once per iteration, as pairs (name of the staging buffer, such as `A_block`, and
     /// extents of the tile along the axes of its tensor).

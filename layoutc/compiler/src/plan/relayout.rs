@@ -73,7 +73,7 @@ fn schedule(
 /// the fill value of the tensor, or keeps its values if there is none.
 ///
 /// # Errors
-/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+/// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
 pub(crate) fn pack(context: &Context<'_>) -> Result<RelayoutFunction, PlanError> {
     relayout(&RelayoutStatement::pack(context), RelayoutBuilder::pack(context))
 }
@@ -82,7 +82,7 @@ pub(crate) fn pack(context: &Context<'_>) -> Result<RelayoutFunction, PlanError>
 /// not read.
 ///
 /// # Errors
-/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+/// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
 pub(crate) fn unpack(context: &Context<'_>) -> Result<RelayoutFunction, PlanError> {
     relayout(&RelayoutStatement::unpack(context), RelayoutBuilder::unpack(context))
 }
@@ -93,8 +93,8 @@ pub(crate) fn unpack(context: &Context<'_>) -> Result<RelayoutFunction, PlanErro
 ///
 /// # Errors
 /// [`PlanError::Choice`] if the layouts do not allow a directive of the conversion, such as `stores streaming` without
-/// a loop that has streaming stores. Any other [`PlanError`] if an integer does not fit 64 bits or an expression nests
-/// too deep.
+/// a loop that has streaming stores. Any other [`PlanError`], for example if an integer does not fit 64 bits or an
+/// expression nests too deep.
 pub fn convert(
     manifest: &Manifest,
     convert: &Convert,
@@ -145,7 +145,7 @@ pub fn convert_schedule(
 /// or if the symbols of the kernel are not those of the operands, in this order.
 ///
 /// # Errors
-/// Same as [`convert`].
+/// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
 pub fn copy_kernel(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -161,7 +161,7 @@ pub fn copy_kernel(
 /// Directives of the conversion do not apply.
 ///
 /// # Errors
-/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+/// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
 pub fn gpu_convert(
     manifest: &Manifest,
     convert: &Convert,
@@ -178,7 +178,7 @@ pub fn gpu_convert(
 /// GPUs cannot access the memory of an operand.
 ///
 /// # Errors
-/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+/// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
 pub fn gpu_copy_kernel(
     manifest: &Manifest,
     compute: &KernelInstance,

@@ -46,7 +46,8 @@ pub(crate) fn slow_schedules(manifest: &Manifest) -> Vec<Diagnostic> {
     warnings
 }
 
-/// True if C is emitted for the tensors of all operands, and no statement has a cache that the manifest chooses.
+/// True if C is emitted for the tensors of all operands, and no statement has a cache outside of its complete
+/// schedules.
 pub(crate) fn is_for_cores(manifest: &Manifest, compute: &KernelInstance) -> bool {
     let mut tensors = compute.operands.iter().filter_map(|one| manifest.tensor(one.tensor));
     compute.statements.iter().all(|statement| statement.caches.is_empty())

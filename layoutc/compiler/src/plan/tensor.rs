@@ -79,7 +79,7 @@ pub fn gpu_relayouts(
 /// Plans the functions of one tensor.
 ///
 /// # Errors
-/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+/// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
 pub fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorPlan, PlanError> {
     let context = Context::new(tensor, naming);
     let (mut pack, mut unpack) = (None, None);

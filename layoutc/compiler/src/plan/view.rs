@@ -43,7 +43,7 @@ pub(crate) fn in_memory(view: &View) -> Tensor {
 /// Plans the functions of one view. `context` has the view as a tensor, as from [`in_memory`].
 ///
 /// # Errors
-/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+/// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
 pub(crate) fn view(view: &View, context: &Context<'_>) -> Result<ViewPlan, PlanError> {
     let [pack, unpack] = window_relayouts(view, context)?;
     let function = |relayout: Option<RelayoutFunction>| relayout.map(|relayout| relayout.function);

@@ -1,7 +1,7 @@
 //! Reference implementation of a kernel: serial loops over logical axes for one statement after the other, without loop
 //! schedules. Offsets of operands are calls of their offset functions. Statements that were fused with a reduction are
-//! separate, unless an intermediate between them does not fit the stack. Test programs compare the generated function
-//! with it.
+//! separate, unless the intermediates between them would then become parameters. Test programs compare the generated
+//! function with it.
 
 use layoutc_algebra::expr::{Expr as Algebra, Predicate, Var};
 use layoutc_algebra::symbol::Axis;
@@ -31,8 +31,7 @@ use crate::model::compute::{
 /// Reference implementation of one kernel instance.
 #[derive(Debug, Clone)]
 pub(crate) struct ReferenceKernel {
-    /// Function with the parameters of the kernel. If it computes a sample of the elements, a parameter `every`
-    /// follows.
+    /// Function of the reference implementation. If it was planned with samples, its last parameter is `every`.
     pub function: Function,
     /// For each operand, true if only those elements are computed whose row-major index is a multiple of `every`.
     pub is_sampled: Vec<bool>,
@@ -42,7 +41,7 @@ pub(crate) struct ReferenceKernel {
 /// the elements of each operand that exactly one statement writes and none reads, unless the instance has a scatter.
 ///
 /// # Errors
-/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+/// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
 pub(crate) fn plain(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -260,7 +259,7 @@ impl ReferenceElement<'_> {
     }
 
     /// Statements that store one value without an accumulator: for a statement without reduced axes, or with a scatter.
-    /// With `accumulate`, the value is combined with the target's element.
+    /// With `accumulate`, the operator of the statement combines the value with the target's element.
     fn alone(&self) -> Result<Vec<Stmt>, PlanError> {
         let named = Named::new(self.namer.clone());
         let (index, is_inside) = match &self.statement.scatter {

@@ -11,8 +11,8 @@ use crate::lower::index::Signature;
 use crate::lower::names::Namer;
 
 /// `plain_offset(symbols, axes)`: reference implementation of `offset`, as the layout's lead plus the sum of storage
-/// index times stride over the storage axes, unsimplified and with floor divisions. A swizzle is applied to the terms
-/// of the last physical axis. Tests compare the other functions with it.
+/// index times stride over the storage axes. The storage indices are not simplified, and have floor divisions. A
+/// swizzle is applied to the terms of the last physical axis. Tests compare the other functions with it.
 pub(crate) fn plain_offset(context: &Context<'_>) -> Result<Function, PlanError> {
     let layout = context.layout;
     let mut namer = Namer::new(context.naming.avoid);

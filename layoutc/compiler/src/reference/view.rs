@@ -13,10 +13,10 @@ use crate::lower::names::Namer;
 use crate::model::{Manifest, TensorRef, View, ViewKind};
 use crate::reference::tensor;
 
-/// Reference implementation of a view: the pair of its offset, unsimplified, and, for a view that joins several
-/// elements into one, the offset of each joined element, with its number `lane` as the last parameter. The latter is
-/// `None` for any other view. The offset is by the layout of the viewed tensor; for a reinterpretation, by the view's
-/// own layout. Tests compare the view with both.
+/// Reference implementation of a view: the pair of the function of its offset, and, for a view that joins several
+/// elements into one, of the function of the offset of a joined element, with its number `lane` as the last parameter.
+/// The latter is `None` for any other view. Both follow from the layout of the viewed tensor or view; for a
+/// reinterpretation, from the view's own layout. Tests compare the view with these functions.
 pub(crate) fn plain(
     manifest: &Manifest,
     view: &View,

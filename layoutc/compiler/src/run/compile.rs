@@ -49,8 +49,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Steps of a relayout function. `symbols` holds the values of its index parameters, in order.
-    /// [`RunError::Unsupported`] if a value is missing, or if the interpreter does not support a parameter or a
-    /// statement.
+    /// [`RunError::Unsupported`] if a value is missing, or if the interpreter does not support a part of the function.
     pub(super) fn function(
         &mut self,
         function: &Function,

@@ -190,7 +190,7 @@ impl Move {
     /// # Errors
     /// [`RunError::Size`] if the size of a buffer is not [`Move::from_bytes`] or [`Move::to_bytes`];
     /// [`RunError::TooLarge`] if a temporary buffer cannot be allocated; [`RunError::Symbols`] if an assertion of the
-    /// plan fails; [`RunError::Outside`] only if the plan is wrong.
+    /// plan fails; [`RunError::Outside`] if the plan is wrong or the element type conversion is not supported.
     pub fn run(&self, source: &[u8], target: &mut [u8]) -> Result<(), RunError> {
         for (given, needed) in [(source.len(), self.from_bytes), (target.len(), self.to_bytes)] {
             if given != needed {

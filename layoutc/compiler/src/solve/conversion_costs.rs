@@ -161,7 +161,7 @@ fn set<T>(table: &mut [Vec<T>], row: usize, column: usize, value: T) {
 enum SteinerBranch {
     /// End of the tree: all targets of the subtree are reached, or, at an infinite cost, some cannot be reached.
     Leaf,
-    /// Conversion to the candidate at this position, where the tree continues.
+    /// Cheapest chain of conversions to the candidate at this position, where the tree continues.
     Via(usize),
     /// Two subtrees at the same candidate: one for the targets of this bit mask, one for the remaining targets.
     Split(usize),

@@ -28,7 +28,7 @@ pub struct LayoutConversion {
     pub from: usize,
     /// Position of the destination layout among the tensor's candidates.
     pub to: usize,
-    /// Cost of the conversion in bytes: 0 if all elements keep their offsets, or if the tensor is a constant.
+    /// Cost of the conversion in bytes: 0 if `is_free`, or if the tensor is a constant.
     pub cost: u64,
     /// True if the two layouts are compatible, so that the conversion moves no byte.
     pub is_free: bool,

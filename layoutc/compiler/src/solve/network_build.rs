@@ -3,9 +3,9 @@
 //! Variables of the network:
 //! - one per operator, for its choice
 //! - one per input without a declared layout, for its candidate
-//! - one per constant that is pinned or restricted, for its candidate
-//! - one per tensor with several readers, for the set of layouts to which it is converted, so that a shared conversion
-//!   is counted once
+//! - one per constant without a declared layout that is pinned or restricted, for its candidate
+//! - one per tensor with several readers that require layouts, for the set of these layouts, so that a shared
+//!   conversion is counted once; none for a constant that is neither pinned nor restricted
 
 use std::collections::BTreeSet;
 

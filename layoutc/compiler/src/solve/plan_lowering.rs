@@ -182,8 +182,8 @@ impl<'a> ScheduleBuilder<'a> {
         }
     }
 
-    /// Adds a further layout of a tensor as an alias: it shares the memory of the buffer at position `buffer`. `tensor`
-    /// and `candidate` are the positions of the tensor and of the layout.
+    /// Adds a tensor in one of its layouts as an alias: it shares the memory of the buffer at position `buffer`.
+    /// `tensor` and `candidate` are the positions of the tensor and of the layout.
     fn add_buffer_alias(&mut self, tensor: usize, candidate: usize, buffer: usize) {
         let Some(found) = self.graph.tensors.get(tensor) else { return };
         let layout = found.text(candidate).to_owned();

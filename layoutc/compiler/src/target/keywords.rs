@@ -11,12 +11,13 @@ use super::words::{
 pub struct Keywords {
     /// Name of the language in messages.
     language: &'static str,
-    /// Words that no generated identifier may have, as pairs (name of the language or library in messages, set of
-    /// words). They are the keywords of the language, and the macros and types of its libraries.
+    /// Words that no generated identifier may have, such as keywords, and macros and types of libraries, as pairs (name
+    /// of the language or library in messages, set of words).
     words: &'static [(&'static str, &'static Words)],
     /// Prefixes of names that libraries reserve, as pairs (name of the library in messages, prefix).
     prefixes: &'static [(&'static str, &'static str)],
-    /// Names of library functions. A generated function must not have one of these names; a parameter may.
+    /// Names of library functions. A generated function must not have one of these names. A parameter may, unless
+    /// generated code calls the function.
     functions: &'static [&'static Words],
 }
 
@@ -71,9 +72,9 @@ impl Keywords {
         }
     }
 
-    /// Language or library that reserves `name`, such as "C++": `name` is a keyword, a macro or a type of it, or starts
-    /// with its prefix. For `_X` and `__x`, which are reserved for the implementation, it is "C". `None` if no language
-    /// or library reserves the name.
+    /// Language or library that reserves `name` for all identifiers, such as "C++": one of its words is `name`, or
+    /// `name` starts with its prefix. "C" for any other name of the form `_X` or `__x`. `None` if the name is not
+    /// reserved, or only for functions.
     pub fn reserved(&self, name: &str) -> Option<&'static str> {
         self.owner(Marked::new(name))
     }

@@ -1,6 +1,6 @@
 //! Limits of the devices for which each target generates code.
 
-/// Limits of the devices for which a target generates code. A tensor or launch beyond them is refused.
+/// Limits of the devices for which a target generates code. A tensor that exceeds them is refused.
 #[derive(Debug)]
 pub struct Limits {
     /// Maximum extents of an image (element 0) and of an image array (element 1), each as [texels in a row, rows,

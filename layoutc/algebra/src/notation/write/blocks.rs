@@ -35,9 +35,10 @@ pub(super) enum PaddingEncoding {
 /// # Errors
 /// * [`Inexpressible::Scalar`]: the tensor has no axes.
 /// * [`Inexpressible::Merged`]: a block is part of several linearized axes.
-/// * [`Inexpressible::Symbolic`]: the number of values of a block other than the outermost one of its axis is symbolic,
-///   or a symbolic stride leaves a gap that is not known.
-/// * [`Inexpressible::Padding`]: `tail` cannot encode the padding.
+/// * [`Inexpressible::Symbolic`]: the number of values of a block other than the outermost one of its axis, the
+///   smallest stride, or a gap depends on a symbol.
+/// * [`Inexpressible::Padding`]: `tail` cannot encode the padding, or a constant stride has the gap
+///   [`StrideGap::Unknown`].
 pub(super) fn blocks(
     flat: &FlatLayout,
     layout: &Layout,

@@ -62,7 +62,7 @@ fn blocks(whole: &Expr, div: i128, facts: &Facts) -> Result<Expr, ExprError> {
 /// Layout as strided blocks in one flat buffer, without blocks that have a single value.
 #[derive(Debug, Clone)]
 pub(super) struct FlatLayout {
-    /// Blocks of the layout, by ascending stride.
+    /// Blocks of the layout, by ascending stride as far as the strides can be compared.
     pub(super) pieces: Vec<StridedBlock>,
     /// Size of the flat buffer in elements, padding included.
     pub(super) total: Expr,
@@ -164,8 +164,9 @@ impl FlatLayout {
         Ok(None)
     }
 
-    /// Merges adjacent blocks of an axis that are contiguous in the buffer. A most significant block whose last value
-    /// is partly beyond the axis stays separate, because a merged count would include the padding.
+    /// Merges blocks that are adjacent both in their axes and in the buffer. A most significant block stays separate
+    /// unless the merged count provably equals the number of blocks that cover the axes, `ceil(whole / div)`: for 10
+    /// values, 3 blocks of 4 are not merged to a count of 12, which would include the padding.
     fn merge(&mut self) -> Result<(), ExprError> {
         let mut merged: Vec<StridedBlock> = Vec::new();
         for piece in core::mem::take(&mut self.pieces) {
@@ -214,8 +215,8 @@ impl FlatLayout {
     }
 }
 
-/// Error for a layout without a digit form: [`Inexpressible::Swizzle`] if an index contains `^` or `&`, otherwise
-/// [`Inexpressible::NoDigits`].
+/// Error for a layout without a digit form: [`Inexpressible::Swizzle`] if a storage index contains `^` or `&`,
+/// otherwise [`Inexpressible::NoDigits`].
 fn inexpressible_reason(layout: &Layout) -> Inexpressible {
     if layout.storage_map.iter().any(has_bits) {
         Inexpressible::Swizzle
@@ -235,7 +236,7 @@ fn has_bits(expr: &Expr) -> bool {
 
 /// Pair `(strides, first)` for `layout`, whose digit form is `digits`. `strides` has the stride of each digit in the
 /// flat buffer, in elements; `None` for a digit that does not affect the offset. `first` is the offset of the first
-/// element.
+/// element, without [`Layout::lead`] if the digits are those of the storage indices.
 fn strides(
     layout: &Layout,
     digits: &Digits,

@@ -63,7 +63,7 @@ pub enum Inexpressible {
         /// Number of physical axes.
         rank: usize,
     },
-    /// An index of the layout contains the bitwise operators `^` or `&`.
+    /// The layout has a swizzle, or an index contains a bitwise operator or another operation that the notation lacks.
     #[error("a swizzle")]
     Swizzle,
     /// An index of the layout is not a weighted sum of mixed-radix digits of the axis indices.
@@ -116,7 +116,8 @@ pub enum Inexpressible {
     /// distinct single letters, or too few of the letters A to Z differ from all axis names.
     #[error("axes whose names are not letters")]
     Names,
-    /// The extent of an axis is not a power of two, as the notation of Triton requires.
+    /// The extent of an axis is not a power of two, as Triton requires, and CuTe for a layout whose indices contain `^`
+    /// or `&`.
     #[error("extents that are not powers of two")]
     PowerOfTwo {
         /// Position of the axis with this extent.

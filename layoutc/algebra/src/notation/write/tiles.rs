@@ -18,7 +18,7 @@ pub(super) const MAX_TRIES: u32 = 4000;
 pub(super) struct AxisGroup {
     /// Positions of the axes of the group, outermost first.
     pub(super) axes: Vec<usize>,
-    /// Product of the extents of the axes; `None` if it depends on a symbol.
+    /// Product of the extents of the axes; `None` if it depends on a symbol or overflows.
     pub(super) extent: Option<i128>,
 }
 

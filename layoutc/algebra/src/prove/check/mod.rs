@@ -63,8 +63,8 @@ pub struct Certificate<'a> {
 pub enum ClaimTargets {
     /// The targets are the storage indices, each with the extent of its storage axis.
     Storage,
-    /// The only target is the offset, for layouts with explicit strides. Symbolic strides that are proven to nest have
-    /// the targets [`ClaimTargets::Storage`] instead.
+    /// The only target is the offset, for layouts with explicit strides. If strides or extents are symbolic and the
+    /// strides are proven to nest, the targets may be [`ClaimTargets::Storage`] instead.
     Offset,
 }
 

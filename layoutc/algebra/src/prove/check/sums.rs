@@ -24,8 +24,8 @@ const MAX_STEPS: u32 = 100_000;
 /// State of the check of one certificate: the symbols, the digits, each axis index as a sum of digits, and caches.
 pub(super) struct CheckerContext<'a> {
     pub(super) symbols: &'a [Symbol],
-    /// Facts about each digit, by position: first the digits of the proof, then the digits that the check adds for
-    /// parts of a digit, storage indices, XORs and curve positions.
+    /// Facts about each digit, by position: first the digits of the proof, then the digits that the check adds, for
+    /// example for parts of a digit, storage indices and XORs.
     pub(super) digits: RefCell<Vec<CheckerDigit>>,
     /// Index of each logical axis as a sum of digits.
     pub(super) axes: Vec<Sum>,

@@ -21,8 +21,8 @@ pub(crate) struct AxisSolution {
     pub(crate) axes: Vec<(usize, Expr)>,
 }
 
-/// Digit of a logical index that no target contains, so that elements which differ only in this digit have equal
-/// targets.
+/// Digit of a logical index that no target contains as a whole, so that elements which differ only in this digit may
+/// have equal targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UndeterminedDigit {
     /// Position of the logical axis whose index contains the digit.
@@ -41,9 +41,8 @@ pub struct UndeterminedDigit {
 /// Reasons why the targets do not determine the logical indices, and candidates for a collision of two elements.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DecodeFailure {
-    /// Digits that no target contains, except digits of fused axes. If it is empty and no axes are fused, the targets
-    /// contain all digits, and the indices are undetermined because the digits overlap in the sums in a way that no
-    /// rule separates.
+    /// Digits that no target contains as a whole, except digits of fused axes. If the list is empty and no axes are
+    /// fused, the indices are undetermined because the digits overlap in the targets in a way that no rule separates.
     pub(crate) lost: Vec<UndeterminedDigit>,
     /// Sets of bits of logical indices that no XOR determines: flipping all bits of one set leaves the values of all
     /// XORs unchanged. A bit is a pair `(axis, weight)`: the position of the logical axis, and the weight of the bit in

@@ -11,8 +11,9 @@ use crate::array::{packed, part_bytes, unpacked};
 /// Format of sub-byte elements in a dense file that has one byte for each of them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UnpackedBits {
-    /// `NumPy` kind letter of the bytes in the dense file, which gives their format. `i`: the sign-extended value. `u`:
-    /// the bit pattern, with zeros in the higher bits. Any other letter: both formats are accepted.
+    /// `NumPy` kind letter of the bytes in a dense file that is read, which gives their format. `i`: the sign-extended
+    /// value. `u`: the bit pattern, with zeros in the higher bits. Any other letter: both formats are accepted. A dense
+    /// file that is written has the format of [`unpacked`], whatever the letter is.
     pub(crate) kind: char,
     /// Type of the sub-byte elements.
     pub(crate) dtype: Dtype,

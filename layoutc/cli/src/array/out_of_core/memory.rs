@@ -45,7 +45,7 @@ fn machine() -> Option<u64> {
 }
 
 /// Least memory limit, in bytes, of the control group of this process and of the groups that contain it (v1 and v2);
-/// `None` if no group has a limit.
+/// `None` if no limit is found.
 fn cgroup_limit() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/cgroup").ok()?;
     let limits = text.lines().filter_map(|line| {

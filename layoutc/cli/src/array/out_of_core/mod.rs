@@ -147,7 +147,7 @@ impl RelayoutJob<'_> {
 
     /// Syncs the output to disk each time that as many bytes as the memory limit are written, so that little is left to
     /// sync at the end. `written` delivers the size in bytes of each written chunk. Returns after all senders of
-    /// `written` are dropped.
+    /// `written` are dropped, or on an error.
     fn sync(&self, part: &PartFile<'_>, written: &Receiver<u64>) -> Result<(), CommandError> {
         let mut bytes = 0_u64;
         while let Ok(first) = written.recv() {

@@ -15,7 +15,7 @@ use super::{RelayoutJob, WrittenChunks};
 use crate::command_error::CommandError;
 use crate::interrupt;
 
-/// Maximum number of bytes of padding per chunk, unless an element is larger.
+/// Maximum number of bytes of padding per chunk, unless the fill pattern is longer.
 const FILLED: u64 = 15 << 20;
 
 /// Bytes of padding per chunk: a multiple of the fill pattern, so that each chunk starts with the pattern.

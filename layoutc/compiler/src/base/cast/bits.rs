@@ -148,7 +148,7 @@ fn to_float(format: &FloatFormat, mode: CastMode, number: UnpackedNumber) -> u64
 }
 
 /// Bit pattern, without the sign, of the float nearest to `mantissa * 2^exponent`, ties to even. A result above
-/// `format.greatest` means overflow: it encodes no value, and the caller replaces it by [`overflow_bits`].
+/// `format.greatest` means overflow: it encodes no finite value, and the caller replaces it by [`overflow_bits`].
 fn rounded(format: &FloatFormat, mantissa: u64, exponent: i32) -> u64 {
     if mantissa == 0 {
         return 0;

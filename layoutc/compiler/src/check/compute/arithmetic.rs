@@ -101,9 +101,9 @@ impl ValueBuilder<'_> {
         self.mistyped("cannot divide integers with `/`", sign, help)
     }
 
-    /// Infers `a op b` for expressions `a` and `b` over axes and symbols. The result is an index expression; for a
-    /// quotient or remainder whose divisor may be 0 or less, it is a value of type `i64`. A constant divisor below 1 is
-    /// an error.
+    /// Infers `a op b` for expressions `a` and `b` over axes and symbols. The result is an index expression, or a
+    /// number if it is constant; for a quotient or remainder whose divisor may be 0 or less, it is a value of type
+    /// `i64`. A constant divisor below 1 is an error.
     fn indices(
         &self,
         op: BinOp,

@@ -27,7 +27,7 @@ pub(super) struct AxisInference<'a> {
     pub(super) source: StatementSource<'a>,
 }
 
-/// Exclusive limit on the extents that are suggested for an axis. A greater extent is not suggested.
+/// Exclusive limit on the extents that are suggested for an axis.
 const MAX_DERIVED_EXTENT: i128 = 1 << 20;
 
 /// Read that determines the extent of an axis, as `A[i, j + 1]` that of `i`: the tensor that is read, the extent of its
@@ -121,8 +121,8 @@ impl AxisInference<'_> {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// Pairs (axis, byte range of its first occurrence), one for each axis on the left of the statement, in textual
-    /// order.
+    /// Pairs (axis, byte range of one occurrence), one for each axis on the left of the statement, in the order of the
+    /// target's indices.
     fn left(&self) -> Vec<(String, StatementSpan)> {
         let Some(index) = &self.source.line.scatter else {
             let axes = self.source.line.axes.iter();
@@ -138,8 +138,8 @@ impl AxisInference<'_> {
         found
     }
 
-    /// Pairs (axis, byte range of its first occurrence), one for each axis that occurs only on the right of the
-    /// statement, in textual order. `left` has the axes on the left.
+    /// Pairs (axis, byte range of one occurrence), one for each axis that occurs only on the right of the statement, in
+    /// the order of the nodes of the value. `left` has the axes on the left.
     fn reduced(&self, left: &[(String, StatementSpan)]) -> Vec<(String, StatementSpan)> {
         let mut found: Vec<(String, StatementSpan)> = Vec::new();
         for node in self.source.line.value.nodes() {
@@ -150,7 +150,7 @@ impl AxisInference<'_> {
 
     /// Adds the axes that occur in one node of a value, not in the values below it, to `found`. They occur as a name,
     /// or in an index of a read that is arithmetic on axes. Each axis is added once, with the byte range of its first
-    /// occurrence in the statement, and only if neither `left` nor `found` has it.
+    /// occurrence in the node, and only if neither `left` nor `found` has it.
     fn add_node(
         &self,
         node: &ValueAst,
@@ -170,8 +170,8 @@ impl AxisInference<'_> {
     }
 
     /// Adds the axes in an index to `found` if the index is arithmetic on axes; an index that reads an element adds
-    /// nothing. Each axis is added once, with the byte range of its first occurrence in the statement, and only if
-    /// neither `left` nor `found` has it.
+    /// nothing. Each axis is added once, with the byte range of its first occurrence in the index, and only if neither
+    /// `left` nor `found` has it.
     fn add_index(
         &self,
         text: &IndexText,
@@ -367,9 +367,9 @@ impl AxisInference<'_> {
         greatest.filter(|extent| (1..MAX_DERIVED_EXTENT).contains(extent))
     }
 
-    /// Least and greatest value of an index expression, both inclusive. `own` is a pair (name of an axis, extent to
-    /// assume for this axis). `None` if another axis has a symbolic or unknown extent, on overflow, and for operators
-    /// other than `+`, `-`, `*` by a constant of at least 0, and `//` by a constant of at least 1.
+    /// Bounds of an index expression by interval arithmetic, both inclusive. `own` is a pair (name of an axis, extent
+    /// to assume for this axis). `None` if no bounds are known, for example because another axis has a symbolic or
+    /// unknown extent, or the expression multiplies two axes.
     fn index_bounds(&self, ast: &IndexAst, own: (&str, i128)) -> Option<(i128, i128)> {
         let (a, b) = match &ast.kind {
             IndexKind::Int(value) => return Some((*value, *value)),
@@ -412,9 +412,9 @@ impl AxisInference<'_> {
         own.or_else(|| self.sources(name).first()?.extent.as_const())
     }
 
-    /// Returns `error`, about the unknown axis `name`, with a suggestion. If a tensor has the name `name`, it suggests
-    /// to index the tensor. Otherwise it suggests the most similar name of an axis on the left, const or symbol, if one
-    /// is similar.
+    /// Returns `error`, about the axis `name`, with a suggestion. If the kernel may read a tensor of this name, it
+    /// suggests to index the tensor. Otherwise it suggests the most similar name of an axis on the left, const or
+    /// symbol, if one is similar.
     fn with_suggestion(&self, name: &str, error: Diagnostic) -> Diagnostic {
         if self.program.could_read(name) {
             return error.help(format!("write `{name}[…]` to read an element of the tensor"));

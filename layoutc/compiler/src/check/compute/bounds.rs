@@ -9,19 +9,19 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use crate::check::index_point::{ClaimResult, IndexPoint};
 
-/// Maximum number of iterations at which one expression is evaluated. An expression over more iterations is evaluated
-/// at the corners of the iteration domain only.
+/// Maximum number of iterations at which an expression is evaluated for one assignment of values to the symbols. If
+/// there are more, it is evaluated at the corners of the iteration domain only.
 const VISITED: i128 = 1 << 18;
 
-/// Maximum number of iterations at which all expressions of one statement together are evaluated. Beyond it, a claim
-/// that the facts do not prove stays unproven.
+/// Maximum number of iterations at which all expressions of one statement together are evaluated. Beyond it, only the
+/// facts prove claims.
 pub(super) const VISITED_IN_ALL: i128 = 1 << 22;
 
 /// Maximum number of symbols that are tried at their least and at their greatest value. Further symbols are tried at
 /// their least value.
 const TRIED_SYMBOLS: usize = 4;
 
-/// Iteration domain of a statement: the axes, the symbols of their extents, and facts on both.
+/// Iteration domain of a statement: its axes, the symbols of the kernel, and facts on both.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StatementDomain<'a> {
     pub(super) axes: &'a [Axis],
@@ -76,9 +76,10 @@ impl StatementDomain<'_> {
         if all && !depends { ClaimResult::Holds } else { ClaimResult::Unknown }
     }
 
-    /// Assignments of values to all symbols, by position, at which an expression is evaluated. If the expression
-    /// `depends` on symbols, the first [`TRIED_SYMBOLS`] symbols take their least and their greatest value in all
-    /// combinations, and the others their least value. Otherwise there is one assignment, of the least values.
+    /// Assignments of values to all symbols, by position, at which an expression is evaluated. If `depends` is true
+    /// (the expression or the domain depends on symbols), the first [`TRIED_SYMBOLS`] symbols take their least and
+    /// their greatest value in all combinations, and the others their least value. Otherwise there is one assignment,
+    /// of the least values.
     fn assignments(&self, depends: bool) -> Vec<Vec<i128>> {
         let ends = |symbol: &Symbol| {
             let multiple = symbol.multiple.max(1);
@@ -100,9 +101,9 @@ impl StatementDomain<'_> {
 
 /// Pair `(witness, complete)`: `witness` is the first iteration at which `expr` is negative, `None` if none was found.
 /// `complete` is true if `expr` was evaluated without an error at every iteration, unless a witness ended the search
-/// earlier. Only the axes `mentioned` vary; the others keep their index in `at`. If there are too many iterations,
-/// `expr` is evaluated at the corners of the domain only. `in_all` counts down the evaluations that the statement has
-/// left.
+/// earlier. `extents` has the extent of each axis. Only the axes `mentioned` vary; the others keep their index in `at`.
+/// If there are too many iterations, `expr` is evaluated at the corners of the domain only. `in_all` counts down the
+/// evaluations that the statement has left.
 fn walk(
     expr: &Expr,
     mentioned: &[usize],

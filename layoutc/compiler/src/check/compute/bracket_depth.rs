@@ -3,11 +3,11 @@
 use super::value::InferredValue;
 use crate::model::compute::{Arithmetic, TypedExpr, TypedExprKind};
 
-/// Maximum bracket nesting depth of a value. A deeper value is an error. C requires compilers to accept 63, the default
-/// of clang is 256, and the indices of reads need some levels too.
+/// Maximum bracket nesting depth of a value, as estimated by [`of`]. A deeper value is an error. C requires compilers
+/// to accept 63, the default of clang is 256, and the indices of reads need some levels too.
 pub(super) const MOST: usize = 200;
 
-/// Maximum nesting depth of brackets in the generated code of a value.
+/// Estimated maximum nesting depth of brackets in the generated code of a value, without those of index expressions.
 pub(super) fn of(built: &InferredValue) -> usize {
     match built {
         InferredValue::FloatLiteral(value) | InferredValue::Typed(value) => brackets(value),
@@ -32,7 +32,7 @@ fn brackets(value: &TypedExpr) -> usize {
     inside.unwrap_or(0).saturating_add(own)
 }
 
-/// True if the left operand of `op` needs no parentheses, as `a + b` in `a + b - c`.
+/// True if the left operand of `op` is an operation that needs no parentheses, as `a + b` in `a + b - c`.
 fn is_chained(op: Arithmetic, left: &TypedExpr) -> bool {
     let is_sum = |op| matches!(op, Arithmetic::Add | Arithmetic::Subtract);
     match left.kind {

@@ -45,11 +45,11 @@ impl<'a> CacheDirectives<'a> {
     }
 
     /// Checks the directives on the statements of `program`, whose loops are those of `schedule`. Returns the pair
-    /// `(caches, warnings)`: `caches` has the tile caches of each statement, by the position of the statement in the
-    /// kernel. `loops` are all loops of the kernel, for the help of errors.
+    /// `(caches, warnings)`: `caches` has the tile caches of each statement, by its position in `program.statements`.
+    /// `loops` are the loops of the kernel, for the help of errors.
     ///
     /// # Errors
-    /// All faults of the directives.
+    /// The faults of each faulty directive.
     pub(super) fn checked(
         &self,
         program: &KernelLowering<'_>,

@@ -19,7 +19,7 @@ use crate::model::compute::{Fuse, LoopStep, Split, Statement, StatementSchedule}
 /// loaded ones, scope of its names); `None` for a kernel without operands. Returns warnings.
 ///
 /// # Errors
-/// All faults of the schedules.
+/// The faults of each faulty schedule.
 pub(super) fn check(
     program: &mut KernelLowering<'_>,
     instance: Option<(&InstanceItem, &Arc<str>, usize, &ManifestScope)>,
@@ -66,9 +66,9 @@ impl ScheduleBlock<'_> {
         vec![Diagnostic::error(Code::KernelSchedule, message, place, "").help(help)]
     }
 
-    /// Position, in the list of the program's statements, of the statement that the schedule `item` is for. `Err` if
-    /// the item names no statement and the kernel does not have exactly one, if no statement has the number, if the
-    /// statement is a scatter, or if it has a schedule for this machine already.
+    /// Position, in the list of the program's statements, of the statement that the schedule `item` names; an item that
+    /// names none is for the only statement of the kernel. `Err` if there is no such statement, if it is a scatter, or
+    /// if it has a schedule for this machine already. A schedule without a machine is for all machines.
     fn position(
         &self,
         program: &KernelLowering<'_>,

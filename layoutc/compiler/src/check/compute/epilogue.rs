@@ -1,6 +1,6 @@
-//! Fusion of a reduction with the next statement. It applies if the next statement reads each reduced value only at the
-//! element that it writes, as a bias, an activation or a conversion of the element type does. That statement then
-//! becomes the epilogue of the reduction, and the intermediate between the two needs no memory.
+//! Fusion of a reduction with the next statement, which must read each reduced value only at the element that it
+//! writes, as a bias, an activation or a conversion of the element type does. That statement then becomes the epilogue
+//! of the reduction, and the intermediate between the two needs no memory.
 
 use std::convert::Infallible;
 
@@ -44,9 +44,9 @@ pub(super) fn fuse(
 pub(super) struct Directives<'a> {
     /// Names of the tensors that `cache` directives cache.
     cached: Vec<&'a str>,
-    /// Names of the loops that directives outside of complete schedules refer to.
+    /// Names of the loops that schedule directives refer to, except `cache` and complete schedules.
     loops: Vec<&'a str>,
-    /// Names of the new loops of `fuse` directives.
+    /// Names of the new loops of `fuse` directives outside of complete schedules.
     fused: Vec<&'a str>,
 }
 
@@ -183,7 +183,8 @@ fn remove(program: &mut KernelLowering<'_>, local: usize) {
 struct ValueRewriter<'a> {
     /// Function that returns the index expression to write in place of the given one.
     index: &'a dyn Fn(&Expr) -> Expr,
-    /// Function that returns the operation to write in place of the given read; `None`: the read stays.
+    /// Function that returns the operation to write in place of the given read. `None`: the read stays, with its index
+    /// and its buffer replaced.
     read: &'a dyn Fn(&ElementRead) -> Option<TypedExprKind>,
     /// Function that returns the buffer to read in place of the given one.
     buffer: &'a dyn Fn(BufferRef) -> BufferRef,

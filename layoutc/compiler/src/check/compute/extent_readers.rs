@@ -6,9 +6,8 @@ use super::statement_syntax::{ReadAst, StatementAst};
 use super::tensor_table::TensorTable;
 use crate::base::diagnostic::FileSpan;
 
-/// Sources from which the extents of an intermediate's axes are inferred: the later statements `lines`, the tensors
-/// with a known shape `names`, and the declared `ranges`. A range is a tuple (name of the axis, exclusive upper bound,
-/// location).
+/// Sources from which the extents of an intermediate's axes are inferred: the later statements `lines`, the tensor
+/// table `names`, and the declared `ranges`. A range is a tuple (name of the axis, exclusive upper bound, location).
 #[derive(Clone, Copy)]
 pub(super) struct ExtentInference<'a> {
     /// Statements after the one that writes the intermediate, in textual order.

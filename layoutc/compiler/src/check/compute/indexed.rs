@@ -30,7 +30,7 @@ pub(super) enum BoundsPolicy {
 impl ValueBuilder<'_> {
     /// Infers the gather `read`, a read with data-dependent indices, of the tensor `known`. `other` is the pair
     /// (syntax, inferred value) of the value after `??`, which stands for elements out of bounds. If it is `None`, such
-    /// elements are 0, and an index of axes and symbols alone must be proven in bounds.
+    /// elements are 0 (false for `bool`), and an index of axes and symbols alone must be proven in bounds.
     pub(super) fn gather(
         &self,
         read: &ReadAst,
@@ -67,8 +67,8 @@ impl ValueBuilder<'_> {
     /// Indices of a gather or scatter of the tensor `known`, inferred from `texts`, one for each axis of the tensor:
     /// `ids[t]` and `d` for `table[ids[t], d]`. `span` is the byte range of the access in the statement. The generated
     /// kernel checks each data-dependent index that is not proven in bounds; `leaving` is the treatment of other
-    /// indices that are not proven. `Err` for an index that is refused or is no integer, and for a data-dependent index
-    /// that is out of bounds in every iteration.
+    /// indices that are not proven. `Err` if, for example, an index is refused, is no integer, or is data-dependent and
+    /// out of bounds in every iteration.
     pub(super) fn access(
         &self,
         texts: &[IndexText],

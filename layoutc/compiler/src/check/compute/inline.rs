@@ -15,7 +15,8 @@ use crate::model::compute::{
 /// Maximum number of expression nodes that inlining adds to one statement. A statement that needs more is an error.
 pub(super) const MAX_SIZE: usize = 1 << 12;
 
-/// Maximum depth of an inlined value, in nodes: twice that of a syntax tree, as inference may add conversions.
+/// Maximum depth of an inlined value, in levels below its root: twice that of a syntax tree, as inference may add
+/// conversions.
 const MAX_DEPTH: usize = 512;
 
 /// Reason why a value cannot be inlined.

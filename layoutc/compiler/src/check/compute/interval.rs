@@ -7,7 +7,7 @@ use super::types::{index_operator, is_integer, limits};
 use super::value::ValueBuilder;
 use crate::model::compute::{Arithmetic, BufferRef, MathFunction, TypedExpr, TypedExprKind};
 
-/// Least and greatest value that an integer value may have, both inclusive.
+/// Lower and upper bound of an integer value, both inclusive.
 type ValueInterval = [i128; 2];
 
 impl ValueBuilder<'_> {
@@ -79,9 +79,10 @@ impl ValueBuilder<'_> {
             && last.is_ok_and(|last| facts.proves_ge(&last, &expr) == Ok(true))
     }
 
-    /// Index expression that is equal to the integer `value`; `Var::Storage(n)` stands for the n-th element that the
-    /// value reads. The bounds of these variables are added to `facts`, and their number to `elements`. `None` if an
-    /// operation has no index expression, or its result may wrap; `facts` and `elements` may then have changed.
+    /// Index expression that is equal to the integer `value`; `Var::Storage(n)` stands for the n-th element, from 0,
+    /// that the value reads. The bounds of these variables are added to `facts`, and their number to `elements`. `None`
+    /// if, for example, an operation has no index expression, its result may wrap, or the kernel declares no range for
+    /// the elements that are read; `facts` and `elements` may then have changed.
     fn expr(&self, value: &TypedExpr, facts: &mut Facts, elements: &mut u32) -> Option<Expr> {
         let expr = match &value.kind {
             TypedExprKind::Integer(number) => Expr::constant(*number),

@@ -7,8 +7,8 @@ use crate::check::tensor::{self, CheckedTensor, ManifestContext};
 use crate::manifest::syntax::{LocalItem, TensorItem};
 
 /// Checks the `local` item as a tensor with the axes `shape`, whose extents are over `symbols`. The last argument is
-/// the pair `(place, home)`: `place` is the context of the kernel, and `home` the position, among the loaded manifests,
-/// of the manifest whose scope resolves the names in the layout.
+/// the pair `(place, home)`: `place` is the context of the manifest that is checked, and `home` the position, among the
+/// loaded manifests, of the manifest whose scope resolves the names in the layout.
 pub(super) fn tensor(
     item: &LocalItem,
     shape: &[Axis],

@@ -7,13 +7,14 @@ use layoutc_algebra::normal_form::simplify::Facts;
 
 use crate::model::splits_at_digits;
 
-/// Distance in the output between iterations of a loop, in elements.
+/// Distance in the output between consecutive iterations of a loop, in elements.
 #[derive(Debug, Clone)]
 pub(super) enum LoopStride {
     /// Loop over a reduced axis: all iterations contribute to the same elements.
     Reduced,
     /// Digits of the loop's index, most significant first, as pairs `(weight, stride)`: an index `16*a + b` with the
-    /// digits `(16, 512), (1, 4)` is at `512*a + 4*b`. The stride of the loop is constant if there is one digit.
+    /// digits `(16, 512), (1, 4)` is at `512*a + 4*b`. The stride of the loop is constant if there is one digit, of
+    /// weight 1.
     Digits(Vec<(i128, Expr)>),
     /// The offset is no sum of digits of the loop's index.
     Irregular,
@@ -35,7 +36,7 @@ impl LoopStride {
         digits(layout, k).map_or(Self::Irregular, Self::Digits)
     }
 
-    /// Constant stride; `None` if the loop is reduced, or the stride differs between iterations.
+    /// Constant stride; `None` if the loop is reduced, or the stride is not known to be constant.
     pub(super) fn value(&self) -> Option<&Expr> {
         match self {
             Self::Digits(digits) => match digits.as_slice() {

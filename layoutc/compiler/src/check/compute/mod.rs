@@ -1,5 +1,5 @@
-//! Checks of kernels: for each instance of a kernel, binds operands to tensors, infers axes and types, and proves every
-//! read in bounds. Manifest items → [`KernelInstance`].
+//! Checks of kernels: for each instance of a kernel, binds operands to tensors, infers axes and types, and checks that
+//! reads are in bounds. Manifest items → [`KernelInstance`].
 //!
 //! The text of a kernel is parsed once, in the manifest that declares it ([`KernelDef`]). Its meaning depends on the
 //! tensors, and is checked for each instance.
@@ -64,7 +64,7 @@ impl KernelDef {
     /// position of that manifest among the loaded ones.
     ///
     /// # Errors
-    /// The first syntax error of each malformed statement.
+    /// One syntax error for each malformed statement.
     pub(super) fn new(item: &KernelItem, file: &Arc<str>, home: usize) -> CheckResult<Self> {
         let lines = collect_all(item.computes.iter().map(|text| {
             let line = statement_syntax::statement(&text.value);

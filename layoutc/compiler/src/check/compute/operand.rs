@@ -93,9 +93,9 @@ impl OperandBinder<'_> {
         found
     }
 
-    /// Binds each name in the kernel that is a tensor or view of the manifest to it. Any other name is an intermediate.
-    /// `Err` for a tensor that kernels do not support, and for operands that share memory; empty if a tensor is invalid
-    /// and has been reported.
+    /// Binds each name in the kernel that is a tensor or view of the manifest to it. Any other name may be that of an
+    /// intermediate, and is left out. `Err` for a tensor that kernels do not support, and for operands in the memory of
+    /// one tensor of which one is written; empty if a tensor is invalid and has been reported.
     fn of_file(&self) -> CheckResult<Vec<OperandBinding>> {
         let (mut bound, mut errors) = (Vec::new(), Vec::new());
         let mut is_silent = false;
@@ -127,7 +127,8 @@ impl OperandBinder<'_> {
 
     /// Binds each declared operand of the kernel to the tensor that the instance `item` gives for it. `Err` if the
     /// kernel has no operands, for an unknown or a missing operand, for an unknown or unsupported tensor, and for
-    /// operands that share memory; empty if a tensor is invalid and has been reported.
+    /// operands in the memory of one tensor of which one is written; empty if a tensor is invalid and has been
+    /// reported.
     fn of_instance(&self, item: &InstanceItem) -> CheckResult<Vec<OperandBinding>> {
         let file = &self.declared.syntax.file;
         let kernel = &self.def.item.name.value;
@@ -179,8 +180,9 @@ impl OperandBinder<'_> {
         if errors.is_empty() && !is_silent { Ok(bound) } else { Err(errors) }
     }
 
-    /// Errors for operands that share memory, of which the kernel writes one: two names that are bound to one tensor, to
-    /// views of one tensor, or to a tensor and its view. `span` gives the byte range of an operand's error.
+    /// Errors for operands that lie in the memory of one tensor, and of which the kernel writes one: two names that are
+    /// bound to one tensor, to views of one tensor, or to a tensor and its view. `span` gives the byte range of an
+    /// operand's error.
     fn overlapping(
         &self,
         bound: &[OperandBinding],

@@ -252,8 +252,8 @@ impl<'a> KernelLowering<'a> {
         errors
     }
 
-    /// Adds the intermediate that the faulty statement `line` writes to the tensor table as invalid, so that reads of
-    /// the intermediate are not reported as unknown; adds nothing if the target is in the table already.
+    /// Adds the target of the faulty statement `line` to the tensor table as an invalid intermediate, so that reads of
+    /// it are not reported as unknown; adds nothing if the target is in the table already.
     fn mark_broken(&mut self, line: &StatementAst) {
         let name = &line.target.name;
         let is_operand = self.operands.iter().any(|operand| operand.name.value == *name);
@@ -275,8 +275,8 @@ impl<'a> KernelLowering<'a> {
         Diagnostic::error(code, message, place, "")
     }
 
-    /// True if the kernel may read a tensor `name`: the tensor table has it, or the manifest declares it and the kernel
-    /// has no `operands` item.
+    /// True if the kernel may read a tensor `name`: the tensor table has it, or the manifest declares a tensor of this
+    /// name (views do not count) and the kernel has no `operands` item.
     pub(super) fn could_read(&self, name: &str) -> bool {
         let of_file = self.def.item.operands.is_none();
         self.names.contains_key(name) || of_file && self.place.named.contains_key(name)
@@ -412,8 +412,8 @@ impl<'a> KernelLowering<'a> {
     }
 
     /// Infers the value of the statement `source`, whose axes are `axes`, the reduced ones last. Returns the result of
-    /// `use_value`, which is called once with the builder and the inferred value. `Err` also if the value needs too
-    /// many nested parentheses in the generated code.
+    /// `use_value`, which gets the builder and the inferred value. `Err` without a call of `use_value` if the inference
+    /// fails, or if the value needs too many nested parentheses in the generated code.
     pub(super) fn value<T>(
         &self,
         source: StatementSource<'_>,

@@ -1,5 +1,5 @@
-//! Type inference for reads of tensors: indices are resolved, and each is proven in bounds unless the read gives a
-//! value for out-of-bounds elements, `A[i - 1] ?? 0`.
+//! Type inference for reads of tensors: indices are resolved, and each index of axes and symbols is proven in bounds
+//! unless the read gives a value for out-of-bounds elements, `A[i - 1] ?? 0`.
 
 use layoutc_algebra::expr::parse::{MapItemText, MapText};
 use layoutc_algebra::expr::{Expr, ExprError, Var};
@@ -27,7 +27,8 @@ pub(super) struct BoundarySides {
     pub(super) beyond: Vec<usize>,
 }
 
-/// Index of a read that is out of bounds, or is not proven in bounds.
+/// Index of a read that is out of bounds, or is not proven in bounds. `axis` is the position of the indexed axis of the
+/// tensor.
 struct OutOfBounds {
     axis: usize,
     /// Iteration and symbol values at which the index is out of bounds; `None` if the index is only not proven in
@@ -37,8 +38,9 @@ struct OutOfBounds {
 
 impl ValueBuilder<'_> {
     /// Infers the value and type of the read `read`. `other` is the value after `??`, which stands for out-of-bounds
-    /// elements; if it is `None`, every index of axes and symbols must be proven in bounds, while data-dependent
-    /// indices are checked at run time. `Err` is empty if the tensor is unknown or invalid, which has been reported.
+    /// elements; if it is `None`, every index of axes and symbols must be proven in bounds. Data-dependent indices that
+    /// are not proven are checked at run time. `Err` is empty if the tensor is unknown or invalid, which has been
+    /// reported.
     pub(super) fn read(
         &self,
         read: &ReadAst,
@@ -94,8 +96,8 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// Value `built` of an element that is read, in the type that its place requires: in a data-dependent index, an
-    /// integer is converted to `self.integers`. Any other value is unchanged.
+    /// Value `built` of an element that is read. If `self.integers` is a type, as in a data-dependent index, a typed
+    /// integer is converted to it. Any other value is unchanged.
     fn as_read(&self, built: InferredValue) -> InferredValue {
         match (built, self.integers) {
             (InferredValue::Typed(value), Some(ty)) if is_integer(value.ty) => {
@@ -149,7 +151,7 @@ impl ValueBuilder<'_> {
             .help("write one index per axis, in the order of the axes")
     }
 
-    /// Resolves an index without reads to a simplified expression over the axes of the statement.
+    /// Resolves an index without reads to a simplified expression over the axes of the statement and symbols.
     pub(super) fn index(&self, text: &IndexText) -> CheckResult<Expr> {
         let start = self.text.span.start + text.start;
         let value = slice_text(self.text, &(text.start..text.start + text.length)).to_owned();

@@ -44,7 +44,7 @@ impl KernelLowering<'_> {
     }
 
     /// Exclusive upper bound that the kernel declares for the elements of the operand `name` by `range`; `None` if it
-    /// declares none.
+    /// declares none, or `name` is not an operand.
     pub(super) fn stated(&self, name: &str) -> Option<Expr> {
         let (_, below, _) = self.ranges.iter().find(|(own, ..)| own == name)?;
         let is_operand = self.operands.iter().any(|operand| operand.name.value == name);
@@ -67,9 +67,9 @@ impl KernelLowering<'_> {
     }
 
     /// Error, located at `place`, for an item `range NAME BOUND` that bounds the elements of the tensor `name`. The
-    /// range is allowed if no axis has this name, if the tensor is an operand of integers that the kernel does not
-    /// write, if the bound is not 0, and if an index reads the tensor (in a kernel of several statements, any value
-    /// may). `None` if the range is allowed, or if `name` is no tensor.
+    /// range is allowed if no target has an axis and no read an index of this name alone, if the tensor is an operand
+    /// of integers that the kernel does not write, if the bound is not 0, and if an index reads the tensor (in a kernel
+    /// of several statements, any value may). `None` if the range is allowed, or if `name` is no tensor.
     pub(super) fn range_of_elements(&self, name: &str, place: &FileSpan) -> Option<Diagnostic> {
         let lines = &self.def.lines;
         let known = self.names.get(name)?;
@@ -112,9 +112,9 @@ impl KernelLowering<'_> {
         Some(Diagnostic::error(code, message, place.clone(), "").help(help))
     }
 
-    /// Checks that the result of the scatter `source` into `target` does not depend on the order of writes to one
-    /// element: the statement must not read `target`, and a reduction must accumulate in `ty`, the type in which
-    /// kernels compute on `target`. `reads` returns true for buffers that the statement reads.
+    /// Checks the scatter `source` into `target`: the statement must not read `target`, and a reduction must accumulate
+    /// in `ty`, the type in which kernels compute on `target`. `reads` returns true for buffers that the statement
+    /// reads.
     pub(super) fn scatters_well(
         &self,
         source: StatementSource<'_>,

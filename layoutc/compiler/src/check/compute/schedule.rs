@@ -25,7 +25,7 @@ pub(super) struct ScheduleDirective<'a> {
     pub(super) scope: &'a ManifestScope,
 }
 
-/// Loop of a statement, before or after splits.
+/// Loop of a statement, before or after splits and fusions.
 #[derive(Debug, Clone)]
 struct StatementLoop {
     name: String,
@@ -42,9 +42,10 @@ struct StatementNest<'a> {
 
 /// Names and descriptions of the loops of a kernel's statements, scatters excepted.
 pub(super) struct KernelLoops {
-    /// Names of the loops, statement by statement, the loops of each statement outermost first.
+    /// Names of the loops, statement by statement: those of the target's axes, outermost first, then those of reduced
+    /// axes.
     pub(super) names: Vec<String>,
-    /// Notes that list the loops of each statement, outermost first, one for each statement.
+    /// Notes that list the loops of each statement, one note for each statement.
     pub(super) summaries: Vec<String>,
 }
 
@@ -76,9 +77,9 @@ impl KernelLoops {
     }
 }
 
-/// Checks the schedule of a kernel. Returns the pair (schedule, loops of the statements after its splits). `instance`
-/// is the tuple (item, path of its manifest, scope of its names). A directive of the instance replaces the directives
-/// of the kernel with the same keyword.
+/// Checks the schedule of a kernel. Returns the pair (schedule, loops of the statements after its splits and fusions).
+/// `instance` is the tuple (item, path of its manifest, scope of its names). A directive of the instance replaces the
+/// directives of the kernel with the same keyword.
 pub(super) fn checked(
     program: &KernelLowering<'_>,
     instance: Option<(&InstanceItem, &Arc<str>, &ManifestScope)>,
@@ -135,7 +136,7 @@ pub(super) fn checked(
 }
 
 /// Loop nest of a statement before splits. Its loops are the storage axes of the target (its logical axes if the target
-/// is a view with gaps between its elements, see [`Tensor::is_window`]), then the reduced axes in textual order. `None`
+/// is a view with gaps between its elements, see [`Tensor::is_window`]), then the reduced axes of the statement. `None`
 /// for a scatter.
 fn nest<'a>(statement: &Statement, program: &'a KernelLowering<'_>) -> Option<StatementNest<'a>> {
     if statement.scatter.is_some() {
@@ -421,8 +422,7 @@ impl LoopScheduleBuilder<'_> {
         own.peek().is_some() && own.all(|l| l.stride.is_reduced())
     }
 
-    /// Names of the loops over axes that are not reduced, without duplicates: the statements in order, and the loops of
-    /// each from the outermost.
+    /// Names of the loops over axes that are not reduced, without duplicates, statement by statement.
     fn written(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for l in self.nests.iter().flat_map(|nest| &nest.loops).filter(|l| !l.stride.is_reduced()) {
@@ -480,8 +480,8 @@ impl LoopScheduleBuilder<'_> {
 }
 
 impl StatementNest<'_> {
-    /// Help for a `vectorize` of the loop `wrong`: a split of it that gives an inner loop of stride 1, the innermost
-    /// loop of stride 1, a split of another loop, or to remove `vectorize`.
+    /// Help for a `vectorize` of the loop `wrong`, the first of these that is possible: a split of it that gives an
+    /// inner loop of stride 1, the last loop of stride 1, a split of another loop, or to remove `vectorize`.
     fn vectorizable(&self, wrong: &StatementLoop) -> String {
         let name = &wrong.name;
         if let Some(by) = wrong.stride.unit_factor() {
@@ -505,7 +505,8 @@ fn listed(nest: &StatementNest<'_>) -> String {
     nest.loops.iter().map(|l| l.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Factor of a `split` or `tile` directive for the axis `axis`. `Err` if it is less than 1 or does not fit 64 bits.
+/// Factor of a `split` or `tile` directive for the axis `axis`. `Err` if it is not constant, is less than 1 or does not
+/// fit 64 bits.
 pub(super) fn factor(
     axis: &Identifier,
     by: &IntegerExpr,

@@ -17,9 +17,10 @@ use crate::check::expr::place_in;
 use crate::model::compute::{BufferRef, Reduction, Statement, TypedExpr};
 
 impl KernelLowering<'_> {
-    /// Lowers the statement `source`, which writes `target`, and adds it to `self.statements`. The pair is (all axes of
-    /// the statement, number of them that are on the left), with these first. `ty` is the type in which kernels compute
-    /// on `target`. `Err` if the type of the value or of the accumulator does not fit `ty`, or a read is invalid.
+    /// Lowers the statement `source`, which writes `target`, and adds it to `self.statements`; for some scatters, after
+    /// a statement that initializes the target. The pair is (all axes of the statement, number of them that are on the
+    /// left), with these first. `ty` is the type in which kernels compute on `target`. `Err` if, for example, the type
+    /// of the value or of the accumulator does not fit `ty`, or a read is invalid.
     pub(super) fn stored(
         &mut self,
         source: StatementSource<'_>,
@@ -175,9 +176,10 @@ impl KernelLowering<'_> {
     }
 }
 
-/// Value that a statement stores into a target on which kernels compute in type `ty`, from its inferred value `built`.
-/// A literal takes the type `ty`. A float value needs a float target, an integer value an integer target, a boolean a
-/// boolean one; any other pair is an error. `label` is the name of the target in messages.
+/// Value that a statement stores or reduces into its target, from its inferred value `built`. `ty` is the type of the
+/// accumulator for a reduction, otherwise the type in which kernels compute on the target. A literal takes the type
+/// `ty`. A float value needs a float type, an integer value an integer type, a boolean `bool`; any other pair is an
+/// error. `line` is the statement, `label` the name of the target in messages.
 fn store_value(
     builder: &ValueBuilder<'_>,
     built: InferredValue,

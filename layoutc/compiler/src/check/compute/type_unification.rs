@@ -12,10 +12,10 @@ use crate::base::dtype::Scalar;
 use crate::model::compute::TypedExpr;
 
 impl ValueBuilder<'_> {
-    /// Unifies the types of the operands `a` and `b`. A literal takes the type of the other operand, but a float
-    /// literal no integer type; `f32` widens to `f64`; an index becomes `i64`, or `i32` if the other operand is `i32`.
-    /// `Err` for any other two types, most often with a cast as help, and for an integer literal that does not fit.
-    /// `a_ast` and `b_ast` are the syntax of the operands, for messages.
+    /// Unifies the types of the operands `a` and `b`. A literal takes the type of the other operand if that is a
+    /// number, but a float literal no integer type; `f32` widens to `f64`; an index becomes `i64`, or `i32` if the
+    /// other operand is `i32`. `Err` for any other two types, most often with a cast as help, and for an integer
+    /// literal that does not fit. `a_ast` and `b_ast` are the syntax of the operands, for messages.
     pub(super) fn pair(
         &self,
         (a, a_ast): (InferredValue, &ValueAst),
@@ -81,7 +81,7 @@ impl ValueBuilder<'_> {
 
     /// Error for an operation on an integer and a float literal. `sides` are its two operands in textual order;
     /// `integer` is the one of them that is the integer, which `what` describes in the message: "an index". The help
-    /// shows the operation with a cast of the integer. Always `Err`.
+    /// shows a cast of the integer. Always `Err`.
     fn not_float<T>(
         &self,
         what: &str,
@@ -169,7 +169,7 @@ impl ValueBuilder<'_> {
     }
 }
 
-/// True if the first parenthesis of a text closes at its end, as in `(i + 1)`, but not in `(i) + (1)`.
+/// True if a text starts with a parenthesis that closes at its end, as in `(i + 1)`, but not in `(i) + (1)`.
 fn is_parenthesized(text: &str) -> bool {
     let mut depth = 0_usize;
     let closes = |(at, c): (usize, char)| {

@@ -12,9 +12,9 @@ use crate::check::replay::words;
 use crate::model::compute::Reduction;
 
 impl KernelLowering<'_> {
-    /// Errors for unused declarations of the kernel: intermediates that no statement reads; `local` items that no
-    /// statement writes, or that name an operand; ranges whose name no statement mentions, or is that of a const or
-    /// symbol; invalid ranges of the elements of a tensor; `accumulate` without a reduction.
+    /// Errors for unused or invalid declarations of the kernel: intermediates that no statement reads; `local` items
+    /// that no statement writes, or that name an operand; ranges whose name no statement mentions, or is that of a
+    /// const or symbol; invalid ranges of the elements of a tensor; `accumulate` without a reduction.
     pub(super) fn unread(&self) -> Vec<Diagnostic> {
         let lines = &self.def.lines;
         let reads = lines.iter().flat_map(StatementAst::reads);
@@ -73,8 +73,8 @@ impl KernelLowering<'_> {
     }
 
     /// Returns `error`, about an unknown tensor. It gets a help line that declares operands, and binds them to tensors
-    /// in an `instance`, if all of these hold: the kernel has no `operands`; none of the tensors that it names,
-    /// intermediates excepted, is declared; the manifest has at least as many tensors; and `error` suggests no name.
+    /// in an `instance`, if all of these hold: the kernel has no `operands`; none of the names that it only reads or
+    /// only writes is a declared tensor; the manifest has at least as many tensors; and `error` suggests no name.
     pub(super) fn with_operands(&self, mut error: Diagnostic) -> Diagnostic {
         if self.def.item.operands.is_some() || !error.fixes.is_empty() {
             return error;

@@ -1,5 +1,5 @@
 //! Type inference of the values of statements, from `ValueAst` to [`InferredValue`]: names are resolved, types are
-//! assigned, and reads are proven in bounds. A number without a type takes the type of the other operand.
+//! assigned, and the indices of reads are checked. A number without a type takes the type of the other operand.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -45,10 +45,10 @@ pub(super) struct ValueBuilder<'a> {
 pub(super) enum InferredValue {
     /// Constant integer, such as a literal, which takes the type of the other operand or of the target.
     Number(i128),
-    /// Integer expression over axes and symbols. Its type is `i64`, or `i32` if the other operand of an operator is an
-    /// `i32`.
+    /// Integer expression over axes and symbols. Its type is `i64`, or `i32` where an `i32` is required, for example by
+    /// the other operand.
     Index(Expr),
-    /// Expression of float literals, which is `f32` until an operand determines its type.
+    /// Expression of float literals, which is `f32` until another operand or the target determines its type.
     FloatLiteral(TypedExpr),
     /// Value whose type is known.
     Typed(TypedExpr),
@@ -69,8 +69,8 @@ impl ValueBuilder<'_> {
         Self { integers: Some(Scalar::I64), ..*self }
     }
 
-    /// Infers the parsed value `ast`: resolves its names, assigns types, and proves its reads in bounds. `Err` has the
-    /// faults; it is empty if they have been reported.
+    /// Infers the parsed value `ast`: resolves its names, assigns types, and checks the indices of its reads. `Err` has
+    /// the faults; it is empty if they have been reported.
     pub(super) fn infer(&self, ast: &ValueAst) -> CheckResult<InferredValue> {
         match &ast.kind {
             ValueAstKind::Integer(value) => Ok(InferredValue::Number(*value)),
@@ -175,7 +175,7 @@ impl ValueBuilder<'_> {
     }
 
     /// Inferred value of the index expression `expr` after simplification: `Number` if it is constant, otherwise
-    /// `Index`. `Err` if `expr` is an error, or the value may exceed 64 bits; the error is located at `span` of the
+    /// `Index`. `Err` if `expr` is an error, or is not known to fit 64 bits; the error is located at `span` of the
     /// statement's text.
     pub(super) fn index_of(
         &self,

@@ -18,8 +18,8 @@ use crate::check::symbol_facts::SymbolFact;
 const LONGEST_RUN: i128 = 1 << 16;
 
 /// Violation of the gate `contiguous` along the logical axis at position `axis`. `None` if it holds:
-/// `offset(i + 1) - offset(i) = 1`, in elements, is proven for all indices i along the axis. `Err` if index arithmetic
-/// fails.
+/// `offset(i + 1) - offset(i) = 1`, in elements, is proven for all neighbors i and i + 1 along the axis. `Err` if index
+/// arithmetic fails.
 pub(super) fn contiguous(
     subject: &GateSubject<'_>,
     axis: usize,
@@ -206,10 +206,10 @@ fn groups(
     Ok(None)
 }
 
-/// Layout whose extent along `axis` is a multiple of `lanes`: that of `subject` if its extent is one; otherwise the
-/// layout that its steps give with the extent rounded up, if every element keeps its offset and the buffer its size, so
-/// that padding follows the last elements. The inner `Err` is a note that says why no such layout is proven. The outer
-/// `Err` is a failure of index arithmetic.
+/// Layout whose extent along `axis` is a multiple of `lanes`: the layout of `subject` if its extent is such a multiple;
+/// otherwise the layout that its steps give with the extent rounded up, if every element keeps its offset and the
+/// buffer its size, so that padding follows the last elements. The inner `Err` is a note that says why no such layout
+/// is proven. The outer `Err` is a failure of index arithmetic.
 fn whole_groups(
     subject: &GateSubject<'_>,
     axis: usize,

@@ -61,7 +61,7 @@ fn depends_on_symbols(expr: &Expr, extents: &[Expr]) -> bool {
 enum SampleResult {
     /// The expression is not 0 at this index.
     NonZero(IndexPoint),
-    /// The expression is 0 at all indices; every index was evaluated.
+    /// The expression is 0 at all indices. It was evaluated for every combination of the indices that it reads.
     AllZero,
     /// The expression is 0 at a sample of the indices.
     Sampled,

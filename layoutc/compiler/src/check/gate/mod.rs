@@ -1,5 +1,5 @@
-//! Gates: conditions that a tensor's layout must meet, `require contiguous=c`. A gate that fails is an error at its
-//! node, with the figures that violate it.
+//! Gates: conditions that a tensor's layout must meet, `require contiguous=c`. A gate that fails, or is not proven, is
+//! an error at its node.
 //!
 //! A gate must hold for all values of the symbols. If it fails, the check searches for facts of the symbols (such as a
 //! greater `min`) with which it holds.
@@ -56,8 +56,8 @@ struct GateSubject<'a> {
     space: Option<&'a MemorySpace>,
     /// Name of the tensor's memory as in the item `memory`: a memory space, or a keyword such as `global`.
     memory: &'a str,
-    /// Function that applies the steps of the layout to the given logical axes; `None` if the result is no valid
-    /// layout.
+    /// Function that applies the steps of the layout to the given logical axes; `None` if the result is not proven to
+    /// be a valid layout.
     again: &'a dyn Fn(&[Axis]) -> Option<Layout>,
 }
 

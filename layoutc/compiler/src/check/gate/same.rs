@@ -49,8 +49,8 @@ fn both<'t>(
     Ok(find(own).zip(find(other)).map(|(first, second)| [first, second]))
 }
 
-/// Diagnostic, located at `place`, for two tensors whose layouts are not proven equal, with the first difference found;
-/// `None` if they are equal.
+/// Diagnostic, located at `place`, for two tensors whose element sizes differ or whose layouts are not proven equal,
+/// with a reason, such as an element at different offsets. `None` if they are equal.
 fn one(
     first: &Tensor,
     second: &Tensor,

@@ -23,17 +23,18 @@ use crate::manifest::syntax::{
 pub(super) enum LayoutRequirement {
     /// Layout with this text, `NHWC`, and the path of the file that contains the text.
     Text(SpannedText, Arc<str>),
-    /// Any layout, but the same one for all operands and results with this requirement.
+    /// Any layout, but the same one for all operands and results with this requirement. Some operands are exempt, for
+    /// example constants.
     Same,
     /// Projection, to the tensor's axes, of a layout that all operands and results with this requirement share: `NC16c`
-    /// for `NCHW16c` and a tensor without H and W.
+    /// for `NCHW16c` and a tensor without H and W. Some operands are exempt, for example constants.
     Projection,
     /// Any layout, independent of other operands and results.
     Any,
 }
 
 /// Alternative of an operator. `inputs` and `outputs` have the layouts that it requires of the operands and of the
-/// results, one for each. `cost` is its cost, `None` for 0.
+/// results, one for each. `cost` is its cost, `None` for 0, and `place` the span of its declaration.
 #[derive(Debug, Clone)]
 pub(super) struct Alternative {
     /// Index of the alternative in the operator's list, from 0; `None` if a rule such as `elementwise` implies it.
@@ -72,8 +73,7 @@ pub(super) struct OperatorAlternatives {
     /// Reasons, for notes, why listed alternatives do not apply to the node, such as a `when` that does not hold. One
     /// for each alternative that is not in `alternatives`.
     pub(super) refused: Vec<String>,
-    /// Span of the declaration that gives the alternatives: that of the operator, or of the node if the node lists
-    /// them.
+    /// Span of the operator's declaration, or of the node's name if the node lists the alternatives.
     pub(super) place: FileSpan,
     /// Layout rule that implies the alternatives; `Accepts` if the node or its operator lists them.
     pub(super) rule: OperatorRule,
@@ -128,7 +128,7 @@ pub(super) fn wants(
 }
 
 /// The one alternative that the layout rule of `operator` gives a node: for `elementwise`, equal layouts of all
-/// operands and results. `file` is the manifest that declares `operator`.
+/// operands and results that are not exempt. `file` is the path of the manifest that declares `operator`.
 fn by_rule(
     site: &NodeContext<'_>,
     backend: &Backend,
@@ -158,7 +158,8 @@ fn by_rule(
 }
 
 /// Alternatives in `items` that apply to the node: they have as many operands and results as the node, and their
-/// `when`, if any, holds. `file` and `span` locate the list `items`. `Err` for a malformed `when`.
+/// `when`, if any, holds. `file` is the path of the manifest that contains `items`, and `span` the span in it of their
+/// operator or of the node's name. `Err` for a malformed `when`.
 fn listed(
     site: &NodeContext<'_>,
     items: &[AcceptsItem],

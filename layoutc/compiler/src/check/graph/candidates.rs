@@ -1,6 +1,6 @@
 //! Candidate layouts of each tensor of a graph. A layout is a candidate of a tensor if the manifest declares it, if a
-//! node that writes or reads the tensor requires it, or if it propagates from another tensor through an operator that
-//! accepts any layout.
+//! node that writes or reads the tensor requires it, or if it propagates from another tensor, for example through an
+//! operator that accepts any layout. A tensor without one gets a default.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::model::graph::{Compatibility, LayoutCandidate};
 /// propagation through transpositions adds none beyond this number.
 pub(super) const MAX_LAYOUTS: usize = 12;
 
-/// Layout that must be a candidate of a tensor. `place` is the location that it comes from.
+/// Layout that is to be a candidate of a tensor. `place` is the location that it comes from.
 #[derive(Clone)]
 pub(super) struct LayoutConstraint {
     pub(super) text: SpannedText,
@@ -122,7 +122,7 @@ pub(super) enum LayoutSharing {
 /// share a layout, and the relation between their layouts.
 pub(super) type SharingConstraint = (BTreeSet<usize>, LayoutSharing);
 
-/// Sharing constraints of all nodes, one for each alternative. It has an empty set of tensors if the alternative
+/// Sharing constraints of all nodes, one for each alternative. The set of tensors is empty for an alternative that
 /// requires no tensors to share a layout.
 fn bound(graph: &ResolvedGraph<'_>, wants: &[OperatorAlternatives]) -> Vec<SharingConstraint> {
     let of_node = |(node, wants): (usize, &OperatorAlternatives)| {
@@ -142,9 +142,9 @@ fn bound(graph: &ResolvedGraph<'_>, wants: &[OperatorAlternatives]) -> Vec<Shari
 }
 
 /// Adds a layout of letters, such as `NHWC`, to `demands` for tensors that must have equal layouts but declare the same
-/// axes in different orders. A layout like `row-major` goes by the positions of axes and would differ among them;
-/// `NHWC`, from the axes `N, H, W, C` of one of them, is the same layout for all. Adds nothing if the name of an axis
-/// is not a single letter. `demands` has the constraints of each tensor.
+/// axes in different orders; constants do not count. A layout like `row-major` goes by the positions of axes and would
+/// differ among them; `NHWC`, from the axes `N, H, W, C` of one of them, is the same layout for all. Adds nothing if
+/// the name of an axis is not a single letter. `demands` has the constraints of each tensor.
 fn orders(
     graph: &ResolvedGraph<'_>,
     bound: &[SharingConstraint],
@@ -173,8 +173,8 @@ fn orders(
     }
 }
 
-/// Copies each constraint of a tensor to all tensors with which it shares a layout. `bound` has the sharing
-/// constraints; if one says so, the layout is projected to the axes of the other tensor. Repeated until `demands`, the
+/// Copies each constraint of a tensor to all tensors with which it shares a layout by the sharing constraints `bound`;
+/// for [`LayoutSharing::Projection`], projected to the axes of the other tensor. Repeated until `demands`, the
 /// constraints of each tensor by its position, has no new ones.
 pub(super) fn propagate_sharing(
     graph: &ResolvedGraph<'_>,

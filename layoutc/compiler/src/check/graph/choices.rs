@@ -1,5 +1,5 @@
-//! Choices of a node: each selects an alternative of the node's operator, and a candidate layout for every operand and
-//! result.
+//! Choices of a node: each selects an alternative of the node's operator, a candidate layout for every result, and for
+//! every operand a candidate layout or none, which accepts any.
 
 use std::borrow::Cow;
 
@@ -78,9 +78,9 @@ fn tensors(graph: &ResolvedGraph<'_>, node: usize) -> String {
 }
 
 /// Adds the choices of `alternative` of the node at position `node` to `choices`; `candidates` has the candidate
-/// layouts of each tensor. Returns a reason why a layout is rejected, as the end of a sentence: "requires `NHWC`, which
-/// `x` cannot have". `None` if no layout is rejected. Choices for other layouts may be added nevertheless. `Err` if a
-/// limit is exceeded.
+/// layouts of each tensor. Returns a reason why a layout, or the whole alternative, is rejected, as the end of a
+/// sentence: "requires `NHWC`, which `x` cannot have". `None` if there is none. Choices may be added in both cases.
+/// `Err` if a limit is exceeded.
 fn add_choices(
     graph: &ResolvedGraph<'_>,
     node: usize,
@@ -202,9 +202,10 @@ fn alike(candidates: &[LayoutCandidate], text: &str) -> Vec<Option<usize>> {
     all.map(|(k, _)| Some(k)).collect()
 }
 
-/// True if the operand of `slot` need not have the layout that the tensors of an elementwise node share. It need not if
-/// it is a constant, which is converted at no cost; if its rank is at most 1; or if its rank is less than that of a
-/// result, to which it is broadcast. Always false for results. `slots` are all operands and results of the node.
+/// True if the operand of `slot` need not have the layout that the tensors of the node share
+/// ([`LayoutRequirement::Same`]). It need not if it is a constant, which is converted at no cost; if its rank is at
+/// most 1; or if its rank is less than that of a result. Always false for results. `slots` are all operands and results
+/// of the node.
 fn is_exempt(graph: &ResolvedGraph<'_>, slot: &OperandSlot<'_>, slots: &[OperandSlot<'_>]) -> bool {
     let rank = graph.rank(slot.tensor);
     let is_broadcast = slots.iter().any(|other| other.is_result && graph.rank(other.tensor) > rank);
@@ -268,7 +269,8 @@ fn bound_texts<'c>(
     texts
 }
 
-/// True if a layout text names every axis by a letter: `NHWC`, `NCHW16c`, but not `row-major` or `N**C`.
+/// True if a layout text names every axis by a letter, in the notation of Glow or TVM: `NHWC`, `NCHW16c`, but not
+/// `row-major` or `N**C`.
 fn is_by_letter(text: &str) -> bool {
     let has_letters = matches!(notation(text).0, Notation::Glow | Notation::Tvm);
     has_letters && text != ROW_MAJOR && !text.contains('*')

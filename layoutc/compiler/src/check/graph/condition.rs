@@ -1,9 +1,9 @@
 //! Evaluator of the conditions of alternatives: `when="R <= 3 and stride == 1 and padding == 'same'"`.
 //!
-//! A condition compares integers, names of axes and properties with `+ - * // %`, and reals, and combines comparisons
-//! with `and`, `or`, `not`. A word in single quotes is compared with a property that is a word. `in[1].C`,
-//! `in[1].rank`, `in[1].dtype` and `in[1][0]` query one operand, `out[0].C` one result. A missing attribute compares
-//! unequal to everything. The text is parsed and evaluated in one pass.
+//! A condition compares numbers, words in single quotes, properties, and extents of axes, and combines comparisons with
+//! `and`, `or`, `not`. Integers have the operators `+ - * // %`. `in[1].C`, `in[1].rank`, `in[1].dtype` and `in[1][0]`
+//! query one operand, `out[0].C` one result. A missing attribute compares unequal to everything. The text is parsed and
+//! evaluated in one pass.
 
 use std::ops::Range;
 
@@ -16,9 +16,9 @@ pub(super) enum ConditionValue {
     Real(f64),
     /// Word: the text of a property, or a literal in single quotes.
     Word(String),
-    /// Boolean, the result of a comparison.
+    /// Boolean, the result of a comparison or of `and`, `or`, `not`.
     Truth(bool),
-    /// Value of a name or attribute that the node does not have: unequal to everything, and unordered.
+    /// Value of a name or attribute that is not known for the node: unequal to everything, and unordered.
     Absent,
 }
 
@@ -56,15 +56,16 @@ pub(super) enum TensorAttribute<'a> {
     At(usize),
 }
 
-/// Function that returns the value of a query; `None` if the node has no such property, axis or attribute. The second
-/// argument is the byte range of the query in the text of the condition.
+/// Function that returns the value of a query; `None` if it is not known, for example because the node has no property
+/// or axis of this name. The second argument is the byte range of the query in the text of the condition.
 pub(super) type ConditionLookup<'a> =
     dyn Fn(ConditionQuery<'_>, Range<usize>) -> Option<ConditionValue> + 'a;
 
 /// Maximum nesting depth of parentheses in a condition, in levels. A deeper condition is an error.
 const MAX_DEPTH: usize = 64;
 
-/// Evaluates the condition `text`. `lookup` is called for every name, without short-circuiting.
+/// Evaluates the condition `text`. `lookup` returns the values of names and attributes; `and` and `or` evaluate both
+/// operands.
 ///
 /// # Errors
 /// A syntax error, an invalid operation such as one on operands of the wrong type, or a result that is not a boolean.

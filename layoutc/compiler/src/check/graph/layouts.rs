@@ -17,7 +17,7 @@ use crate::manifest::syntax::{
 use crate::model::graph::{Compatibility, LayoutCandidate};
 use crate::model::{Fill, Tensor, TensorSpans};
 
-/// Text of the layout that tensors have by default: row-major, without padding.
+/// Text of the row-major layout without padding.
 pub(super) const ROW_MAJOR: &str = "row-major";
 
 /// Cache of two kinds of results: `made` has checked tensors, by (shape, layout text); `fits` has comparisons of

@@ -1,5 +1,6 @@
 //! Checks of operator graphs: resolves names, proves the candidate layouts of each tensor, and lists the choices of
-//! each operator. The solver selects among them later; a graph that leaves nothing to choose is verified here.
+//! each operator. The solver selects among them later; a graph whose layouts are only verified ([`Graph::is_fixed`]) is
+//! verified here.
 
 mod alternatives;
 mod backend;
@@ -37,8 +38,8 @@ use names::ConditionName;
 use resolve::{ResolvedGraph, resolve};
 use tensor_types::GraphTensorType;
 
-/// Checks the graphs of a manifest and returns the valid ones in textual order. Adds errors and warnings to
-/// `diagnostics`.
+/// Checks the graphs of a manifest, and adds errors and warnings to `diagnostics`. Returns the graphs without errors in
+/// textual order; a graph is also returned if its only error is that of [`solve::impossible`].
 pub(super) fn check(place: ManifestContext<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Graph> {
     let Some(syntax) = place.files.syntax(place.file) else { return Vec::new() };
     let Some(scope) = place.scopes.get(place.file) else { return Vec::new() };
@@ -84,7 +85,7 @@ struct GraphFacts {
 }
 
 /// Checks the graph `item` and returns its model. `graph` is `item` with its names resolved. Adds the names in the
-/// conditions of its alternatives to `uses`, for warnings.
+/// conditions (`when`) of alternatives to `uses`, for warnings.
 fn one(
     item: &GraphItem,
     graph: &ResolvedGraph<'_>,
@@ -156,7 +157,8 @@ fn nodes(
     (nodes, errors)
 }
 
-/// Alternatives of every node, by the node's position; `Err` has all faults of operators and conditions.
+/// Alternatives of every node, by the node's position. `known` has the type of each tensor. `Err` has the fault of each
+/// node with a faulty operator or condition, without duplicates.
 fn all_wants(
     graph: &ResolvedGraph<'_>,
     known: &[Option<GraphTensorType>],
@@ -181,8 +183,8 @@ fn all_wants(
 }
 
 /// Tensors of the graph in order. Each has its candidate layouts, the position of the layout that the manifest declares
-/// or pins, and the marks of forbidden candidates. `Err` for a pin that contradicts a declaration, and if a declared
-/// layout or all layouts of a tensor are forbidden.
+/// or pins, and the marks of forbidden candidates. `Err` for a pin that contradicts a declaration or an earlier pin,
+/// and if `forbid` leaves a tensor without its declared layout or without any layout.
 fn tensors(
     graph: &ResolvedGraph<'_>,
     candidates: Vec<Vec<LayoutCandidate>>,
@@ -234,8 +236,8 @@ fn tensors(
     Ok(tensors)
 }
 
-/// Position, among the candidates of `tensor`, of the layout `text`; `None` without a text, or if it is `****`, which
-/// accepts any layout.
+/// Position, among the candidates of `tensor`, of the layout `text`. `None` without a text, for a text such as `****`,
+/// which accepts any layout, or if no candidate has the text.
 fn stated(text: Option<&SpannedText>, tensor: &GraphTensor) -> Option<usize> {
     tensor.find(&text.filter(|text| !is_any(&text.value))?.value)
 }

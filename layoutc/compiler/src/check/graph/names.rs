@@ -1,4 +1,4 @@
-//! Resolution of the names in conditions for a node, and warnings for names that no node has.
+//! Resolution of the names in conditions for a node, and warnings for unknown names.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::PropertyItem;
 
-/// Name or attribute in a condition, resolved for one node. `place` is its location. The results of all nodes are
-/// compared to warn about names that no node has.
+/// Name or attribute in a condition, resolved for one node. `place` is its location. The values of all nodes for one
+/// location are merged, to warn about a name that none of them has.
 #[derive(Debug, Clone)]
 pub(super) struct ConditionName {
     place: FileSpan,
@@ -19,15 +19,15 @@ pub(super) struct ConditionName {
     /// Number of the node's operands for a query of an operand, of its results for a query of a result; 0 if the query
     /// is about the node.
     count: usize,
-    /// Name of the operator of the node, to whose alternatives the condition belongs.
+    /// Name of the operator of the node.
     op: String,
     /// Text of the queried tensor, `in[1]`; `None` if the query is about the node.
     tensor: Option<String>,
     name: String,
-    /// True if the node has a property, axis or attribute of this name.
+    /// True if `known` contains the name.
     is_known: bool,
     /// Names that the query could have used: the properties and axes of the node, or the attributes of the queried
-    /// tensor.
+    /// tensor. Empty if the node has no such tensor, or its type is not known.
     known: Vec<String>,
 }
 
@@ -101,8 +101,9 @@ fn of<'a>(site: &NodeContext<'a>, which: ConditionTensor) -> Option<&'a GraphTen
     }
 }
 
-/// Value of a query for a node; `None` if there is no such property, axis or attribute. A name is looked up among the
-/// properties of the node first, then among the axes of the operands and of the results, in order.
+/// Value of a query for a node; `None` if there is no such property, axis or attribute, or if the type of the tensor is
+/// not known. A name is looked up among the properties of the node first, then among the axes of the operands and of
+/// the results, in order.
 pub(super) fn value(site: &NodeContext<'_>, query: ConditionQuery<'_>) -> Option<ConditionValue> {
     match query {
         ConditionQuery::Name(name) => {
@@ -136,7 +137,8 @@ pub(super) fn value(site: &NodeContext<'_>, query: ConditionQuery<'_>) -> Option
     }
 }
 
-/// Warnings for names in conditions that no node of the manifest has, one for each location.
+/// Warnings for names in conditions that none of the nodes for which the condition was evaluated has, one for each
+/// location.
 pub(super) fn unknown(uses: Vec<ConditionName>) -> Vec<Diagnostic> {
     let mut places: BTreeMap<FileSpan, ConditionName> = BTreeMap::new();
     for found in uses {

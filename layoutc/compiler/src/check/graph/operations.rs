@@ -130,8 +130,8 @@ impl NodeTypes<'_> {
     }
 
     /// End of a help text that says how to relax a check: declare the operator with `property`, such as `shapes=any`.
-    /// The text for `relu` is ", or add `shapes=any` to `op relu`". `rule` is the layout rule of the operator. Empty
-    /// for a transposition.
+    /// The text is ", or add `shapes=any` to `op relu`" for an operator `relu` that no shipped profile declares. `rule`
+    /// is the layout rule of the operator. Empty for a transposition.
     fn relaxed(&self, rule: OperatorRule, property: &str) -> String {
         let op = &self.node.op.value;
         // A transposition has no other rule.

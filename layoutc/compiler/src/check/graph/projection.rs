@@ -1,8 +1,9 @@
 //! Projection of layouts to tensors with a subset of the axes: `NCHW16c` projects to `NC16c` for a tensor of N and C.
 //!
-//! Axes are identified by letters, so only strings of letters and blocks lose axes (`NHWC`, `NCHW16c`). `row-major`
-//! projects to `row-major` if the common axes keep their order. A layout in any other notation projects only to tensors
-//! with the same axes in the same order. The projection of every layout to a tensor without axes is `row-major`.
+//! Glow and TVM strings of letters and blocks (`NHWC`, `NCHW16c`) lose the letters of missing axes. `row-major`
+//! projects to `row-major` if the common axes keep their order. Other texts project to tensors with the same axes in
+//! the same order, and Glow strings with brackets or `*` also to those with the same axes in another order. The
+//! projection of every layout to a tensor without axes is `row-major`.
 
 use layoutc_algebra::notation::Notation;
 
@@ -16,8 +17,8 @@ struct LayoutLetters {
 }
 
 impl LayoutLetters {
-    /// Parses a text of letters and blocks such as `NCHW16c`; `None` for any other text, such as `row-major`, `N**C`,
-    /// or one with brackets.
+    /// Parses a text of letters and blocks in the notation of Glow or TVM, such as `NCHW16c`; `None` for any other
+    /// text, such as `row-major`, `nChw16c`, `N**C`, or one with brackets.
     fn of(text: &str) -> Option<Self> {
         if !is_by_letter(text) || !text.chars().all(|c| c.is_ascii_alphanumeric()) {
             return None;
@@ -83,8 +84,8 @@ pub(super) fn project_layout(
     (letters.outer.len() == others.len()).then(|| letters.text())
 }
 
-/// True if a layout text names axes by letters, not by position; a `*` (any axis) counts as a letter. False for a text
-/// that starts with the name of its notation, such as `tvm:NCHW16c`.
+/// True if a layout text is in the notation of Glow or TVM, where letters name axes; a `*` (any axis) counts as a
+/// letter. False for `row-major`, and for a text that starts with the name of its notation, such as `tvm:NCHW16c`.
 fn is_by_letter(text: &str) -> bool {
     matches!(notation(text), (Notation::Glow | Notation::Tvm, 0)) && text != ROW_MAJOR
 }

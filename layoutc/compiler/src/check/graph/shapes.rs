@@ -128,8 +128,8 @@ fn unlike(own: &GraphTensorType, to: &GraphTensorType) -> String {
     }
 }
 
-/// Reason why a convolution has a batch or channels that do not match; `None` if they match, or if an operand or axis
-/// to compare is missing. The extents of the window (H, W) are not checked.
+/// Reason why a convolution has a batch or channels that do not match; `None` if no mismatch is found. Missing operands
+/// and axes are not compared, nor the extents of the window (H, W).
 fn convolution(operation: &OperatorSignature<'_>) -> Option<String> {
     let [data, filter, ..] = operation.operands.as_slice() else { return None };
     let result = operation.results.first()?;

@@ -40,7 +40,7 @@ impl GraphTensorType {
     }
 }
 
-/// Prints the type with the name of the tensor: `` `x` (N 1, H 8, W 8, C 16) ``
+/// Prints the name and the axes of the tensor, without its element type: `` `x` (N 1, H 8, W 8, C 16) ``
 impl fmt::Display for GraphTensorType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let axes: Vec<String> =

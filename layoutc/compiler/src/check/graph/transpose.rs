@@ -9,7 +9,7 @@ use crate::manifest::syntax::{NodeItem, PropertyItem};
 /// Properties of a node that give the axis order, in ONNX and in Glow.
 const ORDERS: [&str; 2] = ["perm", "shuffle"];
 
-/// Maximum rank of a tensor whose layout can be written as letters.
+/// Maximum rank of a tensor for which [`row_major`] writes a layout.
 const MAX_LETTERS: usize = 6;
 
 /// Axis order of a transposition: axis `k` of the result is axis `order[k]` of the operand. It is given by the property

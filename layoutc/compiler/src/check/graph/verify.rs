@@ -1,4 +1,5 @@
-//! Verification of graphs that declare their layouts: every tensor must have the layout that its readers require.
+//! Verification of graphs whose layouts are not chosen by the solver: every tensor must have the layout that its
+//! readers require.
 //!
 //! The solver decides if the undeclared layouts can be chosen so that no conversions are needed. Unless they can, a
 //! walk over the nodes in topological order finds the errors.
@@ -67,8 +68,8 @@ impl GraphVerifier<'_> {
         self.layouts.get(tensor).copied().flatten()
     }
 
-    /// Visits the node at `position`: takes its choice with the fewest errors, and adds these errors to `self.found`.
-    /// Tensors of the node whose layout is not known yet get the layout of the choice.
+    /// Visits the node at `position`: takes its choice with the fewest errors, and adds these errors to `self.found`. A
+    /// tensor of the node whose layout is not known yet gets the layout that the choice has for it, if any.
     fn node(&mut self, position: usize) {
         let graph = self.graph;
         let Some(node) = graph.nodes.get(position) else { return };
@@ -197,8 +198,8 @@ impl GraphVerifier<'_> {
     }
 }
 
-/// Returns `error` with a label at the declaration of the layout of `tensor`, or with a note if the manifest declares
-/// none.
+/// Returns `error` with a label at the layout of `tensor` that the manifest declares or pins, or with a note if there
+/// is none.
 fn declared(error: Diagnostic, tensor: &GraphTensor) -> Diagnostic {
     let Some(declared) = tensor.declared.and_then(|k| tensor.candidates.get(k)) else {
         return error.note(format!("`{}` declares no layout", tensor.name));
@@ -207,7 +208,7 @@ fn declared(error: Diagnostic, tensor: &GraphTensor) -> Diagnostic {
 }
 
 /// Sentences, for notes, on the strides and sizes of the candidate `own` of a tensor that do not satisfy the candidate
-/// `required`. Empty if the two layouts differ in something else.
+/// `required`. Empty if the two layouts differ only in something else.
 fn alignments(tensor: &GraphTensor, own: usize, required: usize) -> Vec<String> {
     let [own, required] = [own, required].map(|k| tensor.candidates.get(k));
     let Some((own, required)) = own.zip(required) else { return Vec::new() };
@@ -222,8 +223,8 @@ fn alignments(tensor: &GraphTensor, own: usize, required: usize) -> Vec<String> 
     }
 }
 
-/// Sentences, for notes, on two layouts with the same Glow letters: one for each axis whose strides differ, and one if
-/// `own` has fewer bytes than `required`.
+/// Sentences, for notes, on two layouts of which Glow's comparison accepts `own` for `required`: one for each axis
+/// whose constant strides differ, and one if `own` has fewer bytes than `required`.
 fn steps(own: &LayoutCandidate, required: &LayoutCandidate) -> Vec<String> {
     let strides = own.tensor.layout.strides().iter().zip(required.tensor.layout.strides());
     let differ = strides.enumerate().filter_map(|(axis, (own, other))| {

@@ -107,7 +107,7 @@ impl TensorChecker<'_> {
         }
     }
 
-    /// Parses the text of an element type; the error for an unknown one suggests a similar name.
+    /// Element type with the text `text`; an error if there is none.
     pub(in crate::check) fn dtype(&self, text: &SpannedText) -> Result<Dtype, Diagnostic> {
         Dtype::parse(&text.value).ok_or_else(|| {
             let message = format!("unknown element type `{}`", text.value.escape_debug());
@@ -130,8 +130,9 @@ impl TensorChecker<'_> {
         })
     }
 
-    /// Symbols whose names occur as words in the extents and conditions of `shape` or in the steps of the tensor's
-    /// layout, ordered by the locations of their declarations: the path of the manifest, then the position in it.
+    /// Symbols whose names occur as words in the extents and conditions of `shape`, or in the maps and sizes of the
+    /// tensor's layout steps, ordered by the locations of their declarations: the path of the manifest, then the
+    /// position in it.
     pub(in crate::check) fn symbols(&self, shape: &ShapeItem) -> Vec<Symbol> {
         let mut words = BTreeSet::new();
         for axis in &shape.axes {
@@ -187,9 +188,9 @@ impl TensorChecker<'_> {
         }
     }
 
-    /// Pair `(axes, labels)`: the axes of the declared shape, outermost first, and for each axis the labels of its
-    /// indices, an empty list for an axis without labels. `symbols` are those that the extents may name. `Err` has the
-    /// faults of all axes.
+    /// Pair `(axes, labels)`: the axes of the declared shape and of its record, outermost first, and for each axis the
+    /// labels of its indices, an empty list for an axis without labels. `symbols` are those that the extents may name.
+    /// `Err` has the faults of all axes.
     pub(in crate::check) fn axes(
         &self,
         declared: &TensorDeclaration<'_>,

@@ -8,9 +8,9 @@ use crate::base::dtype::{Dtype, LANES, Scalar};
 use crate::manifest::syntax::ViewItem;
 use crate::model::Tensor;
 
-/// Checks the element type `dtype` of the view `item` of the base `seen`: it must have the scalar type of the base, and
-/// a number of lanes that is a multiple or a divisor of the base's; the base must be aligned for it. In a window, the
-/// type must be that of the base.
+/// Checks the element type `dtype` of the view `item` of the base `seen`. A type other than that of the base is an
+/// error in a window. Elsewhere, it must have the scalar type of the base and a number of lanes that is a multiple or a
+/// divisor of the base's, and the base must be aligned for it. `file` is the path of the manifest.
 pub(super) fn check(
     item: &ViewItem,
     dtype: Dtype,
@@ -64,8 +64,8 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Required alignment of an element type, in bytes: the largest power of two that divides its size, at most 16; 1 for a
-/// type smaller than a byte.
+/// Required alignment of an element type, in bytes: the largest power of two that divides its size in whole bytes, at
+/// most 16; 1 for a type smaller than a byte.
 fn alignment(dtype: Dtype) -> u64 {
     let bytes = u64::from(dtype.element_bits() / 8);
     if bytes == 0 { 1 } else { 1 << bytes.trailing_zeros().min(4) }

@@ -1,4 +1,5 @@
-//! Views with other elements: scalars joined to vectors (`f32` to `f32x4`), or vectors split into scalars.
+//! Views with other elements: elements joined to wider vectors (`f32` to `f32x4`), or vectors split into narrower
+//! elements.
 
 use std::sync::Arc;
 
@@ -14,9 +15,10 @@ use crate::manifest::syntax::ViewItem;
 use crate::model::ViewKind;
 
 /// Lowers the view `item` of the base `seen` with elements of type `dtype`, whose number of lanes is a multiple or a
-/// divisor of the base's. Elements are joined or split along the axis of stride 1. `Err` if, for example, no axis has
-/// stride 1, the elements to join are not contiguous, their number along the axis is not a multiple of the number of
-/// lanes, a swizzle separates them, or the base is aligned by `align … at=origin`.
+/// divisor of the base's. Elements are joined or split along the axis of stride 1. `file` is the path of the manifest.
+/// `Err` if, for example, no axis has stride 1, the elements to join are not contiguous, their number along the axis is
+/// not a multiple of the number that is joined into one (2 for `f32x2` to `f32x4`), a swizzle separates them, or the
+/// base is aligned by `align … at=origin`.
 pub(super) fn lane_view(
     item: &ViewItem,
     dtype: Dtype,

@@ -87,7 +87,7 @@ struct ViewChecker<'a> {
     syntax: &'a ManifestSyntax,
     tensors: &'a [Tensor],
     builders: &'a [Option<LayoutBuilder>],
-    /// Positions in `syntax.views` of the declared views, by name: the first of each name, without names of tensors.
+    /// Position in `syntax.views` of the first view of each name, by name. Names of declared tensors are left out.
     named: BTreeMap<&'a str, usize>,
     /// Valid tensors, and the valid views checked so far, by name.
     known: BTreeMap<String, TensorRef>,
@@ -118,9 +118,9 @@ struct ViewDefinition {
 
 impl<'a> ViewChecker<'a> {
     /// Chain of views that are to be checked: the view at position `start` in the manifest, its base, the base of that,
-    /// and so on. It ends before a tensor, or before a view that `begun` marks. `begun` has one element for each view
-    /// of the manifest, true if an earlier chain contained it; the views of this chain are marked. Empty if `start` is
-    /// marked already. A cycle is an error.
+    /// and so on. It ends before a base that is not a view, or before a view that `begun` marks. `begun` has one
+    /// element for each view of the manifest, true if an earlier chain contained it; the views of this chain are
+    /// marked. Empty if `start` is marked already. `Err` if the chain leads back to one of its views.
     fn chain(&self, start: usize, begun: &mut [bool]) -> Result<Vec<&'a ViewItem>, Diagnostic> {
         let mut chain: Vec<&'a ViewItem> = Vec::new();
         let mut next = Some(start);
@@ -154,7 +154,8 @@ impl<'a> ViewChecker<'a> {
         error.help("make one of them a view of a tensor")
     }
 
-    /// Base of a view. `Err` is empty if the base is invalid and has been reported.
+    /// Base of the view `item`. `Err` for an unknown base, or a tensor that cannot have views, such as a ring buffer;
+    /// empty if the base is invalid and has been reported.
     fn base(&self, item: &ViewItem) -> CheckResult<ViewBase<'_>> {
         let name = &item.of.value;
         match self.known.get(name) {

@@ -74,7 +74,8 @@ pub(super) fn view(
     Ok((CheckedView { view, builder, depth: seen.depth.saturating_add(1) }, warnings))
 }
 
-/// Checks that a view has as many bytes as its base `seen`, and the same physical extents except the last.
+/// Checks that a view provably has as many bytes as its base `seen`, as many physical axes, and the same physical
+/// extents except the last.
 fn covers(view: &Tensor, seen: &Tensor) -> CheckResult<()> {
     let (own, other) = (&view.layout, &seen.layout);
     let refused = |message: String, notes: [String; 2], help: String| {

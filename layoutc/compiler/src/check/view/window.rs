@@ -23,8 +23,9 @@ use crate::manifest::syntax::{ShapeItem, SpannedText, ViewItem};
 use crate::model::ViewKind;
 
 /// Lowers the window `item` of the base `seen`. The tuple is (text of the map, shape of the window): the map is from
-/// the axes of the shape to indices of the base. `checker` resolves names. `Err` if the map has separators or extents,
-/// has another number of indices than the base has axes, or is not proven to stay inside the base.
+/// the axes of the shape to indices of the base. `checker` resolves names. `Err` if, for example, the map has
+/// separators or extents, has another number of indices than the base has axes, or is not proven to stay inside the
+/// base.
 pub(super) fn window_view(
     checker: &TensorChecker<'_>,
     item: &ViewItem,
@@ -63,7 +64,7 @@ pub(super) fn window_view(
     Ok(ViewDefinition { builder, seeing: ViewKind::Window(indices), labels, steps })
 }
 
-/// Expressions of the first `count` axes: axis 0, axis 1, ….
+/// Expressions of the variables of the first `count` axes: `Var::Axis(0)`, `Var::Axis(1)`, ….
 pub(super) fn axis_vars(count: usize) -> Vec<Expr> {
     (0..u32::try_from(count).unwrap_or(u32::MAX)).map(|k| Expr::var(Var::Axis(k))).collect()
 }

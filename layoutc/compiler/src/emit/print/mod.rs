@@ -283,7 +283,8 @@ fn sign(op: Compare) -> &'static str {
     }
 }
 
-/// True if a term of a sum is printed after a minus sign: a negation, or a term with a negative constant.
+/// True if a term of a sum is printed after a minus sign: a negation, a negative constant other than `i64::MIN`, or a
+/// product whose last factor is one.
 fn is_subtracted(term: &Expr) -> bool {
     let negative = |value: i64| value < 0 && value > i64::MIN;
     match term {

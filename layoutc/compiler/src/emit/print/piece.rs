@@ -65,7 +65,8 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// Fragment of a name, a number, or text in brackets.
+    /// Fragment that needs no parentheses as an operand: a name, a number without a sign, a subscript `a[i]`, a call
+    /// `f(a)`, or text in parentheses.
     pub(super) fn primary(text: impl Into<String>) -> Self {
         Self { text: text.into(), tight: Tight::Primary }
     }

@@ -16,8 +16,7 @@ pub enum Stmt {
         /// Value of the constant.
         value: Expr,
     },
-    /// Declaration of an index constant from an `i64` value. The constant is not used if the value does not fit the
-    /// index type.
+    /// Declaration of an index constant from a value of type `i64`, which is converted to the index type.
     LetIndex {
         /// Identifier of the constant.
         name: String,
@@ -46,7 +45,8 @@ pub enum Stmt {
         to: Expr,
         /// Increment of the loop variable, positive.
         step: i64,
-        /// True if the iterations may run in parallel, in any order: no two of them write to the same byte.
+        /// True if the iterations may be distributed over new threads (`parallel for`), in any order: no two of them
+        /// write to the same byte. False for a loop after `share_rounds`, which uses the threads of the region.
         parallel: bool,
         /// Statements of one iteration, in order.
         body: Vec<Stmt>,
@@ -179,9 +179,10 @@ pub enum Stmt {
         /// Initial value of the variable.
         value: Number,
     },
-    /// Update of a variable, an array element or a buffer element: its value is combined with a new value and stored.
+    /// Update of a variable, an array element or a buffer element by a reduce op, which combines the stored value with
+    /// a new value to the value that is stored next.
     Gather {
-        /// Destination that is read and written: a name, an item or a load.
+        /// Destination: a name, an item or a load.
         into: Number,
         /// Reduce op.
         how: Gathering,
@@ -312,9 +313,8 @@ pub enum Stmt {
         count: Expr,
         /// Bytes of one run; 0 or less copies nothing.
         bytes: Expr,
-        /// Bytes that the whole relayout writes, or -1. On x86 processors that benefit from streaming (non-temporal)
-        /// stores, the routine uses them if the number exceeds a part of the last-level cache. -1 selects streaming
-        /// stores on every x86 processor.
+        /// Bytes that the whole relayout writes, or -1. On x86 processors, -1 selects streaming (non-temporal) stores;
+        /// for any other value, they depend on the processor and on the size of its last-level cache.
         whole_bytes: Expr,
     },
     /// Conversion of the elements of several contiguous runs to another type, between two buffers that do not overlap.
@@ -382,9 +382,9 @@ pub enum Stmt {
         /// Condition that is true whenever the statement is reached.
         condition: Expr,
     },
-    /// Mark of a parameter that the function does not use, against compiler warnings.
+    /// Mark of a parameter or work item index that the function does not use, against compiler warnings.
     Unused {
-        /// Identifier of the parameter.
+        /// Identifier of the parameter or index.
         name: String,
     },
     /// Comment of one line.
@@ -422,9 +422,10 @@ pub enum Operand {
         /// Function that reads an element which shares bytes with others; `null` for a plain read.
         through: Option<String>,
     },
-    /// Value of a declared element constant. In a `put`, also the array that holds the four elements of the texel.
+    /// Value of a declared constant or variable of an element type. In a `put`, also the array that holds the four
+    /// elements of the texel.
     Element {
-        /// Identifier of the constant.
+        /// Identifier of the constant, variable or array.
         name: String,
     },
     /// Computed value.

@@ -1,6 +1,7 @@
 //! Operand packing chosen by the planner. If an operand is strided along every vectorizable loop, its tile is copied
 //! into a contiguous buffer: with a column-major right operand, a matrix product copies a band of columns once for all
-//! rows. The planner also packs an operand whose consecutive vectors are far apart, each on a page of its own.
+//! rows. The planner also packs an operand whose consecutive vectors in the reduction are at least `far_stride_bytes`
+//! apart.
 
 use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::expr::Expr as Algebra;
@@ -28,7 +29,7 @@ use crate::model::{Spanned, Tensor};
 struct Candidate<'a> {
     /// Number of the loop.
     number: usize,
-    /// Read that is strided along the loop, or far apart in the reduction.
+    /// Read that is strided along the loop, or whose consecutive vectors in the reduction are far apart.
     read: &'a ElementRead,
     /// Axis of the read tensor that depends on the loop.
     axis: usize,
@@ -211,8 +212,8 @@ struct Found {
 
 /// Schedule with the loops reordered so that each block is packed once for all its uses. `sight` are the reads, and
 /// `tensor` is the tensor to pack. `parts` is a reduced loop and its iterations per chunk: the chunks become the
-/// outermost loop (split-K); `None` without chunks. The result is `None` if the block is no box of constant size, has
-/// fewer than `packing_uses` uses, or cannot be at its loop, or if no vector loop is found.
+/// outermost loop (split-K); `None` without chunks. The result is `None` if packing is not possible or does not pay,
+/// for example if the block is no box of constant size or has fewer than `packing_uses` uses.
 fn schedule_with_packing<'a>(
     domain: &IterationDomain,
     compute: &KernelInstance,

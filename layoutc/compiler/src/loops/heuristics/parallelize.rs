@@ -38,7 +38,8 @@ pub(crate) struct Loop {
     pub least: i128,
     /// Trip count for large values of the symbols.
     pub typical: i128,
-    /// True if no two iterations write the same byte, for fixed iterations of the outer loops.
+    /// True if the loop may run in parallel: its iterations are known to write disjoint bytes, for fixed iterations of
+    /// the outer loops, and no copy of a run replaces it.
     pub is_disjoint: bool,
 }
 
@@ -77,8 +78,8 @@ fn choose_from(loops: &[Loop], element_bits: i128, least: i128) -> Option<usize>
 
 /// True if iterations of a loop with the stride `stride` are known to write disjoint bytes: each iteration writes
 /// inside its own aligned window of `stride` elements. `in_whole` is the least number of elements that fills whole
-/// bytes. `outer` are the strides of the outer loops, `inner` the strides and greatest values of all other loops,
-/// `constant` is the offset with all loops at 0; all in elements.
+/// bytes. `outer` are the strides of the outer loops, `inner` the pairs (stride, greatest index) of all other loops,
+/// `constant` is the offset with all loops at 0. Strides and `constant` are in elements.
 pub(crate) fn writes_are_disjoint(
     stride: i128,
     in_whole: i128,
@@ -100,7 +101,7 @@ pub(crate) fn writes_are_disjoint(
 }
 
 /// Loop of the nest of `refinement` to parallelize, of the loops in the schedule; `None` if no loop is suitable.
-/// `ranges` are the ranges of the symbols, `written_bits` is the size of an element in the destination.
+/// `ranges` are the ranges of the symbols, `written_bits` is the size of an element in the destination, in bits.
 pub(crate) fn level(
     refinement: &DigitRefinement,
     RelayoutSchedule { levels, inner }: &RelayoutSchedule,
@@ -171,8 +172,8 @@ fn is_apart(refinement: &DigitRefinement, k: usize, around: &[usize], bits: i128
 }
 
 /// Pairs (stride in the destination in elements, greatest value) of the digits of a chain, without the digits `given`.
-/// If no digit of the chain is given and the strides are proportional to the weights, a single pair stands for the
-/// chain's `m`: the stride of `m`, and the greatest `m` of an element. `None` if a stride or extent is not constant.
+/// If no digit of the chain is given, a single pair may stand for the chain's `m` instead: the stride of `m`, and the
+/// greatest `m` of an element. `None` if a stride or extent is not constant.
 fn reach(refinement: &DigitRefinement, chain: usize, given: &[usize]) -> Option<Vec<(i128, i128)>> {
     let digits = refinement.digits.iter().enumerate().filter(|(_, digit)| digit.chain == chain);
     let (given, free): (Vec<_>, Vec<_>) = digits.partition(|(k, _)| given.contains(k));

@@ -25,8 +25,9 @@ pub(crate) fn may_have_partial_sums(statement: &Statement) -> bool {
 /// Splits the loop over accumulators off the first loop of `reduced` along which no read has a boundary condition, and
 /// all reads have stride 0 or 1, at least one of them 1. It has up to `partial_sum_vectors` vectors of `lanes`
 /// iterations. A loop over rows may be split off `outer`; there are then up to `partial_sum_vectors_of_rows` vectors.
-/// Returns the pair of the new loops and of the loops inside the reduced loop around the accumulators, outermost first.
-/// `None` if there is no such loop, or the first one has a constant trip count of fewer than two vectors.
+/// Returns the pair of the loops of the partial sums, and of the loops inside the reduced loop around the accumulators,
+/// outermost first. `None` if the reduction is not split, for example if there is no such loop, or the first one has a
+/// constant trip count of fewer than two vectors.
 pub(crate) fn lanes(
     domain: &mut IterationDomain,
     outer: &mut Vec<usize>,

@@ -192,8 +192,8 @@ pub(crate) fn row_tile(
 }
 
 /// Number of rows of a register tile along a loop of `rounds` rows with `each` vectors each. It is the greatest divisor
-/// of `rounds` up to `most`, if that is at least half of `most`, and either has `sums_in_flight` vectors or gives no
-/// more tiles than `most`; else `most`.
+/// of `rounds` up to `most`, if that is at least half of `most` rounded down, and either has `sums_in_flight` vectors
+/// or gives no more tiles than `most`; else `most`.
 fn rows(rounds: i128, most: i128, each: i128) -> i128 {
     let least = most.div_euclid(2).max(2);
     let parts = |by: &i128| rounds.saturating_add(by - 1).checked_div(*by).unwrap_or(rounds);

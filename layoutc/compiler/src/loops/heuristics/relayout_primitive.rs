@@ -64,7 +64,7 @@ fn bytes_per_call(
     }
 }
 
-/// Transposition of the runs along digit `run` as if each was one element, of `element` times the length of a run
+/// Transposition of the runs along digit `run` as if each was one element. `element` is the size of an element in
 /// bytes. `None` if runs may be partial, have no constant length or not 1, 2, 4, 8 or 16 bytes, or cannot be
 /// transposed.
 fn together(
@@ -119,8 +119,8 @@ fn runs(refinement: &DigitRefinement, symbols: &[Symbol], run: usize) -> Option<
     Some(RelayoutPrimitive::Runs { run, count })
 }
 
-/// True if the bounds of the two digits are independent of each other, and the elements of their chains start at digit
-/// values of 0.
+/// True if the bounds of the two digits are known to be independent of each other, and the elements of their chains
+/// start at digit values of 0.
 pub(crate) fn have_independent_bounds(
     refinement: &DigitRefinement,
     symbols: &[Symbol],

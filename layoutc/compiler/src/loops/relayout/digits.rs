@@ -36,7 +36,7 @@ pub struct ValidRange {
 /// linear in every loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigitRefinement {
-    /// Loops, grouped by chain, most significant first.
+    /// Loops; those of one chain are in order, most significant first.
     pub digits: Vec<CommonDigit>,
     /// Range of each chain in which it has elements.
     pub chains: Vec<ValidRange>,
@@ -47,12 +47,12 @@ pub struct DigitRefinement {
 }
 
 impl CommonDigit {
-    /// True if the loop has exactly one iteration.
+    /// True if the loop is known to have exactly one iteration.
     pub fn is_unit(&self) -> bool {
         self.extent.as_const() == Some(1)
     }
 
-    /// True if the loop is contiguous in source and destination: both strides are 1.
+    /// True if the loop is known to be contiguous in source and destination: both strides are 1.
     pub fn is_run(&self) -> bool {
         [&self.from_stride, &self.to_stride].iter().all(|stride| stride.as_const() == Some(1))
     }

@@ -15,7 +15,8 @@ pub(crate) struct PaddingRegion {
     pub(crate) run: i128,
 }
 
-/// Loop over `count` runs that are `stride` slots apart.
+/// Loop of `count` iterations, whose first slots are `stride` slots apart. `name` is the preferred name of its
+/// variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StridedLoop {
     pub(crate) name: String,

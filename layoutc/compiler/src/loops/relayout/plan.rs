@@ -48,7 +48,7 @@ pub struct RelayoutPlan {
 /// Part of a relayout: its digits, loops and inner kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelayoutPart {
-    /// Digits, merged so that each is at most one loop.
+    /// Digits, after the fusion of those that can share one loop.
     pub refinement: DigitRefinement,
     /// Loops and inner kernel.
     pub schedule: RelayoutSchedule,

@@ -70,7 +70,7 @@ pub(crate) struct TileLowering<'w, 'n> {
     pub(crate) block: Option<Block>,
     /// Name and arrangement of the tile in shared memory; `None` if the tile is not staged.
     pub(crate) staged: Option<(String, Staging)>,
-    /// Name of the constant for slots without an element; `None` if padding is not written.
+    /// Name of the constant for slots without an element; `None` if the kernel does not write padding.
     pub(crate) fill: Option<String>,
 }
 

@@ -22,8 +22,8 @@ pub(crate) struct Bound {
 }
 
 impl TileLowering<'_, '_> {
-    /// Pair of the statements that compute the start of the tile with the number `tile`, and of the first value of each
-    /// digit in it. Sets `places` and `steps`.
+    /// Pair of the statements that compute the start of the tile whose number is the variable `tile`, and of the first
+    /// value of each digit in it. Sets `places` and `steps`.
     pub(crate) fn starts(&mut self, tile: &str) -> Result<(Vec<Stmt>, Vec<Expr>), PlanError> {
         let mut body = Vec::new();
         let mut starts = vec![Expr::int(0); self.digits.list.len()];

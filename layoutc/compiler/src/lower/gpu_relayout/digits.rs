@@ -23,9 +23,9 @@ pub(crate) struct Digit {
     pub(crate) room: Algebra,
     /// First value of the digit that elements have: they have `lead..lead + extent`.
     pub(crate) lead: i128,
-    /// Stride in the source, in elements or words.
+    /// Stride in the source: in elements, or after [`Digits::by_words`] in words of the source.
     pub(crate) from: Algebra,
-    /// Stride in the destination, in elements or words.
+    /// Stride in the destination: in elements, or after [`Digits::by_words`] in words of the destination.
     pub(crate) to: Algebra,
 }
 
@@ -79,7 +79,7 @@ impl Digits {
     }
 
     /// Digits that count every one of the destination's `slots` slots exactly once: an axis `c` of 10 padded to 12 gets
-    /// room for 12; after a halo of 1 its elements start at 1. `None` if the digits cannot count the slots.
+    /// room for 12; after a halo of 1 its elements start at 1. `None` if the digits are not known to do so.
     pub(crate) fn over_slots(
         &self,
         slots: &Algebra,
@@ -156,7 +156,7 @@ impl Digits {
 
     /// Distributes the destination's constant offset over the digits as their `lead`, and moves the source's offset and
     /// the bounds of the chains accordingly. `order` has the digits by ascending stride in the destination. Returns
-    /// false if the constant is symbolic or negative, or does not fit the digits' room.
+    /// false if the constant is symbolic or negative, or is not known to fit the digits' room.
     fn lead(&mut self, order: &[usize], scope: &Scope<'_>) -> Result<bool, PlanError> {
         let Some(mut left) = self.to.as_const().filter(|left| *left >= 0) else {
             return Ok(false);

@@ -4,11 +4,12 @@
 //! If source and destination are buffers of whole-byte elements whose layouts have digits in common, thread blocks copy
 //! tiles: they read in the order of the source and write in the order of the destination, through shared memory if the
 //! orders differ. Otherwise each thread computes one piece of the destination (an element, a byte of packed elements,
-//! or a texel of an image) and gathers its value from the source. No two threads write the same memory. Padding gets
-//! its fill value in the same pass, or from a separate kernel before it.
+//! or a texel of an image) and gathers its value from the source. No two threads of a kernel write the same memory.
+//! Padding gets the fill value, if the tensor has one, from the same kernel or from one before it.
 //!
-//! Exception: without tiles, a destination that is a view, or whose layout has no closed-form inverse, is scattered to.
-//! Each thread reads one element and writes it to its slot; packed elements are all written by one thread.
+//! Exception: without tiles, a destination buffer that is a view, or whose layout has no closed-form inverse, is
+//! scattered to. Each thread reads one element and writes it to its slot; packed elements are all written by one
+//! thread.
 
 mod body;
 mod bounds;

@@ -178,8 +178,9 @@ impl Growth {
     }
 }
 
-/// Number of values in the tile for a digit of `size` values, at most `most`, that leaves the fewest threads idle if
-/// the tile has `others` positions along the other digits. Prefers the largest power of two among equals.
+/// Number of values in the tile for a digit of `size` values, if the tile has `others` positions along the other
+/// digits: the greatest power of two up to `most`; if `others` is no power of two, the number from that power to `most`
+/// that leaves the fewest threads idle, or that power among equals.
 fn busiest(others: i64, most: i64, size: i64) -> i64 {
     let least = power_of_two(most);
     if others.count_ones() == 1 {

@@ -106,7 +106,8 @@ fn is_whole(digits: &Digits, run: usize, together: i128, symbols: &[Symbol]) -> 
 }
 
 /// Type of a word of `together` elements of type `dtype`: an unsigned integer of 1, 2 or 4 bytes, or a vector of 32-bit
-/// integers; a vector of 64-bit ones if the fill value, of the bits `fill`, does not repeat every 4 bytes.
+/// integers; one or several 64-bit integers if the word is longer than 4 bytes and the fill value, of the bits `fill`,
+/// does not repeat every 4 bytes.
 pub(crate) fn element(dtype: Dtype, together: i64, fill: u64) -> Dtype {
     let bytes = i64::from(dtype.element_bits() / 8) * together;
     let pattern = pattern(dtype, fill);

@@ -18,10 +18,11 @@ use crate::lower::context::{Context, NamedSymbol};
 use crate::lower::expr::{Binding, Scope, literal, lower, range};
 use crate::lower::names::Namer;
 
-/// Count, extent or stride that is generated as a constant, or as a function of the same name if it depends on symbols.
+/// Property of a tensor, such as an extent or a stride, that is generated as a constant, or as a function if it depends
+/// on symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quantity {
-    /// Name in lower case without the tensor's name: `extent_n`.
+    /// Name without the tensor's name: `extent_n`. A constant has it in upper case.
     pub name: String,
     /// Doc comment of the constant.
     pub doc: String,
@@ -109,7 +110,8 @@ pub(crate) fn symbols_ok(context: &Context<'_>) -> Option<Function> {
     })
 }
 
-/// Counts, extents, strides and alignment of a tensor, in the order in which they are printed.
+/// Counts, extents, strides, size and alignment of a tensor, and the size of its image, in the order in which they are
+/// printed.
 pub(crate) fn quantities(context: &Context<'_>) -> Result<Vec<Quantity>, PlanError> {
     let layout = context.layout;
     let symbol = |var| context.symbol(var);

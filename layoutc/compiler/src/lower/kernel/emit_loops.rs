@@ -170,10 +170,10 @@ impl Nest<'_> {
         }
     }
 
-    /// Pair of a guard for the body of the loop `number`, and of the bounds of the loop. A loop over rows of a register
-    /// tile whose bounds `from` and `to` are computed is replaced by one over all rows with a guard `row < end`: with a
-    /// variable trip count, the accumulators would not stay in registers. The bounds are unchanged for any other loop.
-    /// The guard is `None` if none is needed.
+    /// Pair of a guard for the body of the loop `number`, and of the bounds of the loop. A loop over at most
+    /// `unrolled_iterations` rows of a register tile whose bounds `from` and `to` are computed is replaced by one over
+    /// all rows with a guard such as `row < end`: with a variable trip count, the accumulators would not stay in
+    /// registers. The bounds are unchanged for any other loop. The guard is `None` if none is needed.
     fn pad_and_predicate(
         &self,
         number: usize,
@@ -240,8 +240,8 @@ impl Nest<'_> {
     }
 
     /// Emits `inside`, in which the loops `rest` are opened, from the state `at`. Bounds of the register tile's loops
-    /// are computed before it as soon as the open loops determine them. If the tile is full in most iterations,
-    /// `inside` is emitted twice: for full tiles, and in the `else` branch for partial ones.
+    /// are computed before it as soon as the open loops determine them. If the tile may be partial, `inside` is emitted
+    /// twice, except in boundary code: for full tiles, and in the `else` branch for partial ones.
     pub(crate) fn specialize_full_tile(
         &mut self,
         rest: &[usize],

@@ -11,8 +11,8 @@ use crate::machine::GPU;
 pub(crate) struct Grid(Vec<i64>);
 
 impl Nest<'_> {
-    /// Grid over the loops `loops` with the fewest elements read per thread; `None` if no grid of `GPU.threads` threads
-    /// divides the trip counts, or if a trip count is not constant.
+    /// Grid over the loops `loops` with the least cost, the result of `read_by_item`. `None` if no grid of
+    /// `GPU.threads` threads divides the trip counts, or if a trip count is not constant.
     pub(crate) fn grid(&self, loops: &[usize]) -> Option<Grid> {
         let extents = loops.iter().map(|number| self.domain.trip_count(*number));
         let extents: Vec<i64> =
@@ -28,10 +28,10 @@ impl Nest<'_> {
         best.map(|(_, items)| Grid(items))
     }
 
-    /// Number of elements that a thread reads per iteration of the reduction, with `items` threads along the loops
-    /// `loops` of the trip counts `extents`. If stores would not be coalesced, with fewer than `GPU.sector_elements`
-    /// threads along the output's unit-stride loop, the number of elements of the tile is added. `None` if a number
-    /// overflows.
+    /// Cost of a grid with `items` threads along the loops `loops` of the trip counts `extents`: the number of elements
+    /// that a thread reads per iteration of the reduction. If stores would not be coalesced, with fewer than
+    /// `GPU.sector_elements` threads along the output's unit-stride loop, the number of elements of the tile is added.
+    /// `None` if a number overflows.
     fn read_by_item(&self, loops: &[usize], extents: &[i64], items: &[i64]) -> Option<i64> {
         let rounds = |number: usize| {
             let k = loops.iter().position(|other| *other == number)?;

@@ -339,7 +339,8 @@ impl Nest<'_> {
     /// to the offsets. The terms are not stored in variables, because variables declared in a thread loop have 32 bits.
     ///
     /// # Errors
-    /// [`PlanError::Choice`] if the sum of the terms of an access may not fit 32 bits.
+    /// [`PlanError::Choice`] if the sum of the terms of an access may not fit 32 bits. Any other [`PlanError`] if an
+    /// integer does not fit 64 bits or an expression nests too deep.
     fn at_item(&self, shares: &BlockMapping, at: &LoopState) -> Result<LoopState, PlanError> {
         let mut inner = at.clone();
         inner.open.extend(&shares.items);

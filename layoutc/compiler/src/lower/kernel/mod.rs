@@ -40,7 +40,7 @@ use crate::machine::GPU;
 use crate::model::compute::{BufferRef, KernelInstance, Statement};
 
 /// Loop nests of all statements of an instance on a CPU, in order. Outermost loops of consecutive statements are fused
-/// where that is legal. `buffers` has the operands and intermediates of `compute`.
+/// where possible (see `Obstacle`). `buffers` has the operands and intermediates of `compute`.
 pub(crate) fn statements(
     (compute, plans): (&KernelInstance, Vec<StatementPlan>),
     buffers: &[BufferBinding],
@@ -134,8 +134,8 @@ pub(crate) fn loops(
     Ok(written)
 }
 
-/// Marks the names that `body` declares outside of loops as in use. Branches of conditions count, because a branch
-/// whose condition is constant is merged into the enclosing statements.
+/// Marks the names of the index constants, variables and arrays that `body` declares outside of loops as in use.
+/// Branches of conditions count, because a branch whose condition is constant is merged into the enclosing statements.
 pub(crate) fn reserve(body: &[Stmt], namer: &mut Namer<'_>) {
     for stmt in body {
         match stmt {
@@ -158,8 +158,8 @@ pub(crate) fn reserve(body: &[Stmt], namer: &mut Namer<'_>) {
     }
 }
 
-/// Body of a statement's GPU kernel, number of threads, and number of threads of a thread block; the latter is `None`
-/// if threads do not cooperate.
+/// Triple of the body of a statement's GPU kernel, of the number of threads, and of the number of threads of a thread
+/// block; the last is `None` if threads do not cooperate.
 pub(crate) fn by_items(
     compute: &KernelInstance,
     (statement, plan): (&Statement, StatementPlan),

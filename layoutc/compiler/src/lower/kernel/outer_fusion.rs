@@ -96,10 +96,11 @@ fn iteration(domain: &IterationDomain, number: usize) -> Result<Algebra, ExprErr
 pub(crate) enum Obstacle {
     /// The statement has no tensor in common with those of the loop, or all of them consist of a single loop.
     Unrelated,
-    /// An iteration uses elements of this buffer that another iteration writes.
+    /// An iteration may use elements of this buffer that another iteration writes.
     Elements(BufferRef),
-    /// The statement reads an intermediate that is computed in each iteration of the loop, at an index that is no axis
-    /// of the statement.
+    /// The statement reads an intermediate that is computed in each iteration of the loop, but the index along the axis
+    /// of the loop is none of the axes that the statement writes: for example a reduced axis, or an expression such as
+    /// `63 - i`.
     Index,
     /// The loop uses the statement's target, whose padding is filled between the loop and the statement.
     Padding,

@@ -78,8 +78,8 @@ pub(crate) fn symbol(symbols: &[Binding], var: Var) -> Option<Binding> {
     }
 }
 
-/// Lines of the doc comment of an instance's function: its statements, the intermediates that the caller allocates, and
-/// the required ranges of operand elements.
+/// Lines of the doc comment of an instance's function: its statements, the intermediates that the caller of a CPU
+/// kernel allocates, and the required ranges of operand elements.
 pub(crate) fn documented(compute: &KernelInstance) -> Vec<String> {
     let mut doc: Vec<String> =
         compute.statements.iter().map(|statement| statement.text.clone()).collect();

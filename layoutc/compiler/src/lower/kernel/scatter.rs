@@ -141,8 +141,8 @@ impl<'a> Scatter<'a> {
         lower(expr, &|var| self.scope(var))
     }
 
-    /// Loops over `axes`, the first outermost, around `inside`. Variables for data-dependent indices are declared in
-    /// the outermost loop that determines them.
+    /// Loops over `axes`, the first outermost, around `inside`. Variables for the target's data-dependent indices are
+    /// declared outside of the innermost loops on which they do not depend.
     fn rounds(&self, axes: &[usize], inside: Body) -> Result<Vec<Stmt>, PlanError> {
         let Body { depth, before, is_inside, stmts } = inside;
         let (outer, inner) = axes.split_at(depth.min(axes.len()));

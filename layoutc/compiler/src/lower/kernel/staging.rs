@@ -33,7 +33,7 @@ pub(crate) struct StagingBuffer<'a> {
     /// True for double buffering: the next tile is copied into one half of the buffer while the other half is used.
     pub(crate) has_halves: bool,
     /// Value that the tile holds for elements outside the tensor, if all reads with a boundary condition have the same
-    /// constant; `None` if the reads check bounds.
+    /// constant; `None` otherwise.
     pub(crate) outside: Option<Value>,
     /// Numbers of the copy loops, one for each axis of the tile.
     pub(crate) digits: Vec<usize>,

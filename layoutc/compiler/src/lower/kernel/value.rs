@@ -15,7 +15,7 @@ use crate::model::compute::{
 /// Element of a read, and its bounds checks; the list is empty if all of them are known to hold.
 pub(crate) type Place = (Value, Vec<ExprComparison>);
 
-/// Element at a data-dependent index, and its bounds check; `None` if the index is proven in bounds.
+/// Element at a data-dependent index, and its bounds check; `None` if no check is needed.
 pub(crate) type Indexed = (Value, Option<Value>);
 
 /// Functions that lower the parts of a value, from the context in which it is computed.

@@ -254,7 +254,7 @@ impl<'a> RelayoutBuilder<'a> {
     /// Loops that copy the elements of a statement as `plan` schedules them.
     ///
     /// # Errors
-    /// [`PlanError`] if a bound or stride does not fit 64 bits or nests too deep.
+    /// [`PlanError`], for example if a bound or stride does not fit 64 bits or nests too deep.
     pub(crate) fn lower(
         &self,
         statement: &RelayoutStatement<'_>,
@@ -315,7 +315,7 @@ pub(crate) fn place(context: &Context<'_>, names: &[String]) -> Expr {
     Expr::call(&context.function("offset"), args)
 }
 
-/// Marks the loop at nesting depth `depth` as parallel; 0 is the outermost.
+/// Marks the loops of `body` at the nesting depth `depth` as parallel; 0 is the outermost.
 fn set_parallel(body: &mut [Stmt], depth: usize) {
     for stmt in body {
         if let Stmt::For { kind, body, .. } = stmt {

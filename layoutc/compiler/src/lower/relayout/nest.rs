@@ -42,7 +42,7 @@ impl Buffer {
 /// `namer` the names in use, `cast` the conversion of every element.
 ///
 /// # Errors
-/// [`PlanError`] if a bound or stride does not fit 64 bits or nests too deep.
+/// [`PlanError`], for example if a bound or stride does not fit 64 bits or nests too deep.
 pub(crate) fn lower_plan(
     plan: &RelayoutPlan,
     symbols: &[Symbol],

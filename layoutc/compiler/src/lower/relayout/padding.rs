@@ -103,7 +103,8 @@ impl RelayoutBuilder<'_> {
     /// is filled first. `chosen` is the manifest's choice, `None` if the planner chooses.
     ///
     /// # Errors
-    /// [`PlanError::Choice`] if the manifest chooses to fill only padding, and the padding regions are unknown.
+    /// [`PlanError::Choice`] if the manifest chooses to fill only padding, and the padding regions are unknown, on a
+    /// target with primitives.
     fn padding_regions(
         &self,
         context: &Context<'_>,

@@ -144,14 +144,15 @@ impl<'a> RelayoutEnd<'a> {
     }
 }
 
-/// Statement of a relayout: every element of the source is stored in the destination.
+/// Statement of a relayout: elements of the source are stored in the destination, as far as it has slots for them.
 #[derive(Clone, Copy)]
 pub(crate) struct RelayoutStatement<'a> {
     /// Source, which is read.
     pub(crate) source: RelayoutEnd<'a>,
     /// Destination, which is written.
     pub(crate) destination: RelayoutEnd<'a>,
-    /// Position in the destination of each logical axis of the source; `None` if both have the same axes.
+    /// Position in the destination of each logical axis of the source; `None` for pack and unpack, where both have the
+    /// same axes.
     axes: Option<&'a [usize]>,
     /// Treatment of slots of the destination without an element.
     pub(crate) padding: PaddingPolicy,
@@ -217,8 +218,8 @@ impl<'a> RelayoutStatement<'a> {
         destination.symbol(var).or_else(|| source.symbol(var))
     }
 
-    /// Iteration domain: the common refinement of the digits of source and destination. `None` if a layout has no
-    /// normal form (`Layout::digits`), or if the digits have no common refinement.
+    /// Iteration domain: the common refinement of the digits of source and destination. `None` if there is none, for
+    /// example because a layout has no normal form (`Layout::digits`).
     ///
     /// # Errors
     /// [`PlanError::Expr`] if a stride overflows or becomes too large.

@@ -43,7 +43,7 @@ pub(super) struct CstElement<'t> {
 pub(super) enum Spacing {
     /// One space.
     Blank,
-    /// No space: inside `(type)key=value`, after `/-`, and before the first element.
+    /// No space: inside `key=(type)value`, after `/-`, and before the first element.
     Adjacent,
 }
 

@@ -14,7 +14,7 @@ const MEMORIES: &[(&str, CacheMemory)] =
 
 impl ManifestReader<'_, '_> {
     /// Reads a `cache` node, which copies a tile of an operand to a buffer inside a loop. The default memory is
-    /// `shared`. `None` after a reported error.
+    /// `shared`. `None`, after a report, for example if the tensor or the loop is missing or invalid.
     pub(super) fn cache(&mut self, node: &ManifestNode) -> Option<CacheItem> {
         let props = Some(&["at", "double"][..]);
         let form = NodeSignature { usage: CACHE, args: 1..=1, props, block: BlockRule::Maybe };

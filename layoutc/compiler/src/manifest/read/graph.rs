@@ -51,7 +51,8 @@ impl ManifestReader<'_, '_> {
         Some(GraphItem { name, backend, tensors, nodes, outputs, pins, span: node.span.clone() })
     }
 
-    /// Reads a tensor of a graph: an `input`, a `constant`, or the `out` of a node. `None` after a reported error.
+    /// Reads a tensor of a graph: an `input`, a `constant`, or the `out` of a node. `None`, after a report, if a part
+    /// is missing or invalid.
     fn graph_tensor(&mut self, node: &ManifestNode) -> Option<GraphTensorItem> {
         let props = Some(NodeScope::GRAPH_TENSOR.props);
         let form = NodeSignature { usage: TENSOR, args: 1..=1, props, block: BlockRule::Always };

@@ -294,8 +294,8 @@ impl ManifestReader<'_, '_> {
     }
 }
 
-/// True if the tensor may have the missing part `what` (`a shape` or `an element type`) in another form: as a node or
-/// property that is malformed or misspelled, and reported already. The missing part is then not reported.
+/// True if the tensor may have the part `what` (`a shape` or `an element type`) in another form: the element type as a
+/// record, or either of them as a node or property that is malformed or misspelled. It is then not reported as missing.
 fn hides(tensor: &ManifestNode, what: &str) -> bool {
     let near = |name: &str| crate::base::nearest::nearest(name, ["shape", "dtype"]).is_some();
     let child = |node: &ManifestNode| node.broken || near(&node.name);

@@ -10,8 +10,8 @@ use crate::manifest::syntax::{Identifier, IntegerExpr, MeshItem, RingItem, Shard
 use crate::manifest::tree::{Entry, ManifestNode};
 
 impl ManifestReader<'_, '_> {
-    /// Reads `mesh pod { x 2; y 4 }`: each node of the block is an axis with its number of devices. `None` after a
-    /// reported error.
+    /// Reads `mesh pod { x 2; y 4 }`: each node of the block is an axis with its number of devices. Invalid axes are
+    /// reported and left out. `None`, after a report, if the node does not have this form or has no axes.
     pub(super) fn mesh(&mut self, node: &ManifestNode) -> Option<MeshItem> {
         let usage = "mesh pod { x 2; y 4 }";
         let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Always };

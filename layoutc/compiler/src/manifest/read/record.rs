@@ -14,7 +14,7 @@ use crate::manifest::tree::{Entry, ManifestNode};
 
 impl ManifestReader<'_, '_> {
     /// Reads a record type. Each node of the block is a field: its name, an element type and optional counts,
-    /// `q u4 32`. `None` after a reported error.
+    /// `q u4 32`. Invalid fields are reported and left out. `None`, after a report, for example if there are no fields.
     pub(super) fn record(&mut self, node: &ManifestNode) -> Option<RecordItem> {
         let form = NodeSignature {
             usage: "dtype { x f32; y f32 }",

@@ -14,7 +14,8 @@ pub(super) fn is_unique(word: &str) -> bool {
 }
 
 impl ManifestReader<'_, '_> {
-    /// Reads one directive of a loop schedule, such as `unroll r s`. `None` after a reported error.
+    /// Reads one directive of a loop schedule, such as `unroll r s`. `None`, after a report, if a part is missing or
+    /// invalid.
     pub(super) fn scheduled(&mut self, node: &ManifestNode) -> Option<ScheduleItem> {
         let kind = match node.name.as_str() {
             "loops" => ScheduleKind::Loops(self.loops(node, "loops LOOP…")?),

@@ -72,7 +72,8 @@ impl ManifestReader<'_, '_> {
     }
 
     /// Reads a shape that must not have `where` conditions; `takes` is the noun phrase for the shape's owner in the
-    /// message: `a view`. `None` after a reported error.
+    /// message: `a view`. `None`, after a report, if it has a condition, or if the node does not have the form of a
+    /// shape.
     pub(super) fn box_shape(&mut self, node: &ManifestNode, takes: &str) -> Option<ShapeItem> {
         let shape = self.shape(node)?;
         if let Some(condition) = shape.conditions.first() {

@@ -24,8 +24,8 @@ pub(crate) const MEMORIES: &[(&str, Memory)] = &[
 ];
 
 impl ManifestReader<'_, '_> {
-    /// Reads `memory-space vmem bytes="16 MiB" align=512 xla=1`; `None` after a reported error, such as the name of a
-    /// built-in memory.
+    /// Reads `memory-space vmem bytes="16 MiB" align=512 xla=1`; `None`, after a report, if the name is missing,
+    /// invalid or that of a built-in memory. Other invalid parts are reported and left out.
     pub(super) fn memory_space(&mut self, node: &ManifestNode) -> Option<MemorySpaceItem> {
         let form = NodeSignature {
             usage: "memory-space vmem bytes=\"16 MiB\" align=512",

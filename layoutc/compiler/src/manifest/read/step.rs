@@ -139,8 +139,8 @@ impl ManifestReader<'_, '_> {
         true
     }
 
-    /// Reads `apply blocked block=8` or `layout blocked block=8`. `None` after a reported error, such as a layout in
-    /// the notation of another tool in place of the name.
+    /// Reads `apply blocked block=8` or `layout blocked block=8`. Invalid arguments are reported and left out. `None`,
+    /// after a report, if the name is missing or invalid, such as a layout in the notation of another tool.
     fn apply(&mut self, node: &ManifestNode) -> Option<StepKind> {
         if let Some(entry) = node.args.first()
             && let Some(word) = entry.text()

@@ -54,7 +54,7 @@ pub enum MathFunction {
 }
 
 impl MathFunction {
-    /// Name of the function in manifests and generated code.
+    /// Name of the function in manifests.
     pub fn name(self) -> &'static str {
         match self {
             Self::Abs => "abs",

@@ -1,4 +1,4 @@
-//! Passes keep what a function computes: random functions before and after each pass, by an interpreter of the IR.
+//! Passes keep what a function computes: random functions before and after a pass, by an interpreter of the IR.
 
 mod dumps;
 mod region;

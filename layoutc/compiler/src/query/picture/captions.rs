@@ -118,8 +118,8 @@ impl Picture {
 }
 
 /// Kinds of cells in a picture that the legend explains, each a field that is true if the kind occurs: padding,
-/// elements of another slice (`other`), elements of the base outside of a view (`outside`), and slots of unknown
-/// content. Elements of the drawn slice need no explanation.
+/// elements of another slice (`other`), slots outside of a view (`outside`), and slots of unknown content. Elements of
+/// the drawn slice need no explanation.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "independent flags")]
 pub(super) struct LegendEntries {

@@ -23,9 +23,10 @@ const WIDEST: i128 = 16;
 pub enum MemorySlot {
     /// Element of the drawn slice.
     Element(GridElement),
-    /// Element outside of the drawn slice: an element of another slice, or of a view's base that is not in the view.
+    /// Slot outside of the drawn slice: it holds an element of another slice, or, beside a view, an element or padding
+    /// of the base that is not in the view.
     Other {
-        /// Logical index of the element; `None` if it does not belong to the drawn tensor or view.
+        /// Logical index of the element of another slice; `None` for a slot that is not in the view.
         logical: Option<Vec<i128>>,
     },
     /// Padding, which holds no element.

@@ -21,8 +21,8 @@ impl StyledLine {
         self.0.push((paint, text.into()));
     }
 
-    /// Text of the line with ANSI escape codes for the colors `depth` and a line end, without trailing blanks in the
-    /// style `Plain`. Without colors ([`ColorDepth::None`]) there are no escape codes.
+    /// Text of the line with a line end, and with ANSI escape codes for the colors `depth`, none for
+    /// [`ColorDepth::None`]. Blanks at the end are removed, unless an escape code follows them.
     pub(super) fn text(&self, depth: ColorDepth) -> String {
         let mut text = String::new();
         for (paint, piece) in &self.0 {

@@ -10,7 +10,7 @@ pub(super) enum CellKind {
     Tile(usize),
     /// Padding, which holds no element.
     Padding,
-    /// Element of another slice, or of the base outside of a view.
+    /// Element of another slice, or slot outside of a view.
     Other,
     /// Slot whose content is unknown.
     Unknown,

@@ -186,8 +186,8 @@ fn units(place: &Place) -> i128 {
     i128::from(place.runs.length()) * count(place)
 }
 
-/// Placement of a box in the dense buffer, with the chain of each level, fastest first. `spans` holds for each chain
-/// the number of its elements, and the first one and exclusive end of those in the box, in memory order.
+/// Pair of the chain of each level, fastest first, and of the placement of a box in the dense buffer. `spans` holds for
+/// each chain the number of its elements, and the first one and exclusive end of those in the box, in memory order.
 pub(super) fn in_dense(
     terms: &Terms,
     spans: &[(i64, [i64; 2])],
@@ -207,8 +207,8 @@ pub(super) fn in_dense(
     (chains, place(&levels, Whole { first: 0, units: terms.dense, narrow }))
 }
 
-/// Placement of a box in the buffer of the layout, with the pair (chain, position of the digit in the chain) of each
-/// level, fastest first. `blocks` are the blocks of the box, one per chain.
+/// Pair of the levels, each as (chain, position of the digit in the chain), fastest first, and of the placement of a
+/// box in the buffer of the layout. `blocks` are the blocks of the box, one per chain.
 pub(super) fn in_slots(
     terms: &Terms,
     blocks: &[Block],

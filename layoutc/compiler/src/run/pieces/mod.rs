@@ -1,8 +1,9 @@
 //! Relayout between files that do not fit in memory, in pieces. A piece reads and writes a part of each file.
 //!
-//! If the offsets in both buffers are sums of the same digits, nested in memory, a piece is a box of the logical tensor
-//! and consists of contiguous runs in both buffers ([`Pieces`]). Any other layout is processed in windows of the dense
-//! buffer, with a computed position for each element ([`Indexed`]). This module does no I/O.
+//! If the offsets in both buffers are sums of the same digits, nested in memory, and groups of elements fill whole
+//! bytes in both, a piece is a box of the logical tensor and consists of contiguous runs in both buffers ([`Pieces`]).
+//! Any other tensor is processed in windows of the dense buffer, with a computed position for each element
+//! ([`Indexed`]). This module does no I/O.
 
 mod boxes;
 mod carry;
@@ -241,8 +242,8 @@ impl Recast {
     /// Elements without a counterpart in the shorter buffer are skipped.
     ///
     /// # Errors
-    /// [`RunError::Outside`] if a packed buffer is shorter than the other one requires, or if both element types are
-    /// packed.
+    /// [`RunError::Outside`] if a packed buffer is shorter than the other one requires, or if the conversion is not
+    /// supported, such as one between two packed types.
     pub fn run(&self, source: &[u8], target: &mut [u8]) -> Result<(), RunError> {
         self.0.pass.run(source, target).ok_or(RunError::Outside)
     }

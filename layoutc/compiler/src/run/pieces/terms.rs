@@ -50,8 +50,8 @@ pub(super) struct Terms {
 
 impl Terms {
     /// Terms of a tensor for the values `symbols` and a dense buffer with the axes in `order`, in units of one element.
-    /// `None` if the offsets in both buffers are not sums of the same digits, if these do not nest in memory, or if a
-    /// buffer is empty or too large.
+    /// `None` if the offsets in both buffers are not sums of the same digits, if these do not nest in memory, or if the
+    /// tensor is empty or too large.
     pub(super) fn of(
         tensor: &Tensor,
         symbols: &BTreeMap<String, i128>,

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-/// Cost in a unit that the network's creator chooses, or [`INFINITE`]. For a graph the unit is a fraction of a byte:
-/// bytes times a factor, plus 1 per conversion.
+/// Cost in a unit that the network's creator chooses, or [`INFINITE`]. For a graph, a cost is a number of bytes times a
+/// factor, plus 1 per conversion if the factor is above 1.
 pub type Cost = u64;
 
 /// Cost of a forbidden value or combination of values. Sums of costs saturate at it.
 pub const INFINITE: Cost = u64::MAX;
 
-/// Largest allowed sum of the finite costs of a network, 2^62 - 1, so that sums of a few tables fit `u64`.
+/// Largest allowed sum of the greatest finite costs of all tables of a network, 2^62 - 1, so that sums of a few tables
+/// fit `u64`.
 pub const LARGEST: Cost = (1 << 62) - 1;
 
 /// Variable of a [`CostNetwork`], identified by its number in the order of addition.
@@ -89,8 +90,8 @@ impl PairCosts {
 }
 
 /// Cost function network: variables with finite domains, a cost for each value, and cost tables for some pairs of
-/// variables. The cost of an assignment is the sum of the costs of its values and of the entries of the pairs' tables.
-/// Values are numbered from 0.
+/// variables. The cost of an assignment is the sum of a constant, of the costs of its values, and of the entries of the
+/// pairs' tables. Values are numbered from 0.
 ///
 /// For example, two variables with the costs `[0, 5]` and `[3, 0]` and the row-major table `[9, 9, 0, 9]`: the values 1
 /// and 0 cost `5 + 3 + 0`, which is 8.

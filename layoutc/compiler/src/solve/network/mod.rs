@@ -4,7 +4,7 @@
 //! 2. Each connected component (`subproblem`) is solved by bucket elimination in a greedy order (`order`,
 //!    `elimination_plan`, `table`, `eliminate`): exact if the tables fit [`SolverLimits::table`].
 //! 3. Otherwise costs are shifted between tables (`messages`), buckets are partitioned into mini-buckets whose tables
-//!    are bounds, and a best-first search over the variables of partitioned buckets closes the gap (`search`,
+//!    are bounds, and a best-first search over the variables that are eliminated last closes the gap (`search`,
 //!    `improve`).
 //! 4. [`verify`] checks the proof in exact integers and shares no code with the solver.
 //!
@@ -65,8 +65,7 @@ impl Default for SolverLimits {
 ///
 /// Two variables with costs `[0, 5]` and `[3, 0]` and the table `[9, 9, 0, 9]`: values `[1, 0]`, cost and bound 8.
 ///
-/// Deterministic as long as `stop` is. Ties prefer small values: no single variable can take a smaller value at the
-/// same cost.
+/// Deterministic as long as `stop` is. Ties prefer small values.
 pub fn solve(network: &CostNetwork, limits: &SolverLimits, stop: &dyn Fn() -> bool) -> Solution {
     let (left, drops) = reduce::reduce(network);
     let mut proof = BoundProof { drops, parts: Vec::new() };

@@ -2,7 +2,7 @@
 //! [`StatementAst`] with the byte range of every part. Names are not resolved here.
 //!
 //! Byte ranges are UTF-8 bytes of the text. Trees are at most [`MAX_DEPTH`] deep, so that no text exhausts the stack.
-//! An index in brackets is an index expression (integers, axes, `+ - * // % & ^`), or a value if it reads an element.
+//! An index in brackets is an index expression (integers, names, `+ - * // % & ^`), or a value if it reads an element.
 
 mod parse;
 mod token;
@@ -103,7 +103,7 @@ pub(in crate::check) struct IndexText {
 
 #[derive(Debug, Clone)]
 pub(in crate::check) enum IndexKind {
-    /// Arithmetic on axes, `h + r`; byte ranges in it are relative to the start of the index.
+    /// Index expression, `h + r`; byte ranges in it are relative to the start of the index.
     Axes(index::IndexAst),
     /// Value that reads elements, `ids[t] + 1`; byte ranges in it are relative to the start of the statement.
     Data(Box<ValueAst>),
@@ -167,11 +167,11 @@ impl StatementAst {
 pub(in crate::check) enum StatementErrorKind {
     /// Token other than the expected one. `found` is its text in backticks, or "the end".
     Unexpected { expected: &'static str, found: String },
-    /// Character that no token contains, such as `$`.
+    /// Character with which no token starts, such as `$`.
     Character(char),
     /// Literal that does not fit 64 bits or overflows a float, at most 40 bytes of it.
     TooBig(String),
-    /// Malformed literal, at most 40 bytes of it: a leading zero, a `_`, letters, or a trailing point.
+    /// Malformed literal, at most 40 bytes of it: for example with a leading zero, a `_`, letters, or a trailing point.
     Literal(String),
     /// Text `.d` after a name, an access to a record's field, which statements do not support.
     Field(String),

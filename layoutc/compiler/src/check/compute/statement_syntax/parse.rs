@@ -20,7 +20,7 @@ const PRODUCT: u8 = 6;
 /// Parses the text of one statement.
 ///
 /// # Errors
-/// The first syntax error.
+/// An invalid token if there is one, otherwise the first syntax error.
 pub(in crate::check) fn statement(text: &str) -> Result<StatementAst, StatementError> {
     let tokens = tokenize(text)?;
     let mut parser = StatementParser { text, tokens: &tokens, at: 0, nesting: 0 };

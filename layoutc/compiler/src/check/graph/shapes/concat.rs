@@ -38,15 +38,15 @@ pub(super) fn split(operation: &OperatorSignature<'_>) -> Option<String> {
     Some(format!("{} are not a split of {whole}{}", parts.join(" and "), along(whole, &axes)))
 }
 
-/// Text `` along `C` `` if `axes` has one candidate axis, otherwise empty.
+/// Text `` along `C` `` if `axes`, positions in `whole`, has one element, otherwise empty.
 fn along(whole: &GraphTensorType, axes: &[usize]) -> String {
     let [axis] = axes else { return String::new() };
     whole.axes.get(*axis).map(|axis| format!(" along `{}`", axis.name)).unwrap_or_default()
 }
 
 /// Positions of the axes of `whole` along which a concatenation or split may be. If the property `axis` is a name, the
-/// positions at which `first` and `whole` have an axis of this name; if it is a number, this position, counted from the
-/// end if negative. All positions if this gives none.
+/// positions at which `first` (the first part of a concatenation, `None` for a split) and `whole` have an axis of this
+/// name; if it is a number, this position, counted from the end if negative. All positions if this gives none.
 fn axes(
     operation: &OperatorSignature<'_>,
     whole: &GraphTensorType,

@@ -107,8 +107,8 @@ fn strides(shape: &[u64]) -> Option<Vec<i64>> {
     Some(strides)
 }
 
-/// Elements of the tensor `input` broadcast to `shape`, in row-major order. `None` if the elements are unknown, or if
-/// the tensor has more axes than the shape.
+/// Elements of the tensor `input` broadcast to `shape`, in row-major order. `None` if, for example, the elements are
+/// unknown, or the tensor has more axes than the shape.
 fn spread(input: &ShapedTensor, shape: &[u64]) -> Option<ConstantElements> {
     let before = shape.len().checked_sub(input.shape.len())?;
     let own = strides(&input.shape)?;

@@ -31,8 +31,9 @@ impl PartLowering<'_, '_> {
     }
 
     /// Copy of one run of `elements` elements from the offset `from` in the source to the offset `to` in the
-    /// destination. A run that is the whole refinement and may exceed the last-level cache uses the primitive with
-    /// streaming stores. With a cast, the primitive converts the elements.
+    /// destination. If the refinement consists of this run only, and is not known to fit the last-level cache, the copy
+    /// may use streaming stores (`CopyRuns`), on a target with primitives. With a cast, the elements are converted
+    /// (`CastRuns`).
     pub(crate) fn copy(&self, from: Expr, to: Expr, elements: Expr) -> Result<Stmt, PlanError> {
         if let Some(cast) = self.cast {
             let place = |buffer: &Buffer, index| Strided {

@@ -101,7 +101,7 @@ pub enum ProofError {
 }
 
 /// Checks a solution and its proof: the values have the stated cost, and no assignment costs less than the bound.
-/// `limits` must be at least those of the solver's run. The check does no more work than the solver.
+/// `limits` must be at least those of the solver's run.
 ///
 /// For the network in the example of [`CostNetwork`], values `[1, 0]` with cost and bound 8 pass; a cost of 9 fails
 /// with [`ProofError::Cost`], a bound of 9 with [`ProofError::Crossed`].
