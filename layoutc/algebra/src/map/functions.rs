@@ -33,8 +33,8 @@ impl MapResolver<'_> {
             return None;
         }
         if let ("bitrev", [x, bits]) = (name, arguments) {
-            let (x, count) = (self.argument(name, x), self.constant(bits));
-            let count = count?.and_then(|count| u32::try_from(count).ok());
+            let (x, count) = (self.argument(name, x), self.simplified(bits));
+            let count = count?.as_const().and_then(|count| u32::try_from(count).ok());
             let Some(count) = count.filter(|count| *count <= 62) else {
                 self.error(MapErrorKind::Bits, &bits.span);
                 return None;
@@ -71,12 +71,11 @@ impl MapResolver<'_> {
         self.ok_or_record(Expr::binary(BinOp::Hilbert(grid), &row, &column), span)
     }
 
-    /// Value of an argument that is a constant, such as `2 * M`; `Some(None)` for any other expression. Records an error
-    /// and returns `None` if the expression is invalid.
-    fn constant(&mut self, ast: &IndexAst) -> Option<Option<i128>> {
+    /// Resolves an expression and simplifies it: `2 * M` becomes 16 for `const M 8`. Records an error and returns `None`
+    /// if the expression is invalid.
+    fn simplified(&mut self, ast: &IndexAst) -> Option<Expr> {
         let expr = self.expr(ast)?;
-        let simple = self.ok_or_record(self.scope.facts.simplify(&expr), &ast.span)?;
-        Some(simple.as_const())
+        self.ok_or_record(self.scope.facts.simplify(&expr), &ast.span)
     }
 
     /// Resolves an argument of `hilbert`. Returns the pair `(index, extent)`: `index` is the argument as an expression,
@@ -84,7 +83,7 @@ impl MapResolver<'_> {
     /// upper bound of the argument plus 1. Records an error and returns `None` if the argument is invalid.
     fn side(&mut self, ast: &IndexAst, written: Option<&IndexAst>) -> Option<(Expr, i128)> {
         let (argument, written) =
-            (self.ranged("hilbert", ast), written.map(|w| (self.constant(w), w)));
+            (self.ranged("hilbert", ast), written.map(|w| (self.simplified(w), w)));
         let (expr, found) = argument?;
         let Some((extent, place)) = written else {
             let Some(high) = found.high.as_constant() else {
@@ -96,7 +95,7 @@ impl MapResolver<'_> {
             };
             return Some((expr, high.max(0) + 1));
         };
-        let Some(extent) = extent?.filter(|extent| *extent > 0) else {
+        let Some(extent) = extent?.as_const().filter(|extent| *extent > 0) else {
             self.error(MapErrorKind::Side, &place.span);
             return None;
         };
