@@ -46,8 +46,8 @@ impl StrideSource {
     }
 
     /// Creates the source for a text with strides in a foreign notation at `place`. `strides` are the injective strides
-    /// to suggest, in elements; `None` for no suggestion. Only texts of MLIR, mdspan and NumPy get a suggestion. That
-    /// of NumPy is in bytes; there is none if a stride of elements of `element_bits` bits is no whole number of bytes.
+    /// to suggest, in elements; `None` for no suggestion. Only texts of MLIR, mdspan and `NumPy` get one. That
+    /// of `NumPy` is in bytes; there is none if a stride of elements of `element_bits` bits is no whole number of bytes.
     pub(super) fn foreign(
         notation: Notation,
         place: FileSpan,
