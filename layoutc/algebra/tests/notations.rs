@@ -542,3 +542,12 @@ fn cute_swizzled_layouts_are_applied() {
         laid_out(Notation::Cute, "S<3,4,3> o 8 o (8,8):(8,1)", &[], &[8, 8], 32).unwrap_err();
     assert_eq!(report, "an offset before the first element is not supported");
 }
+
+#[test]
+fn comments_of_xla_texts_end_after_their_beginning() {
+    let plain = storage_extents(&layout(Notation::Xla, "{0,1}", &[4, 8]));
+    for text in ["{0,1/*/ minor to major */}", "{0,/**/1}", "{0,1/* a // b */}"] {
+        assert_eq!(storage_extents(&layout(Notation::Xla, text, &[4, 8])), plain, "{text}");
+    }
+    assert!(laid_out(Notation::Xla, "{0,1/*/}", &[], &[4, 8], 32).unwrap_err().contains("/*"));
+}

@@ -55,8 +55,8 @@ impl<'a> Cursor<'a> {
             let length = if rest.starts_with("//") {
                 rest.find('\n').unwrap_or(rest.len())
             } else if rest.starts_with("/*") {
-                match rest.find("*/") {
-                    Some(end) => end + 2,
+                match rest.get(2..).and_then(|rest| rest.find("*/")) {
+                    Some(length) => length + 4,
                     None => return,
                 }
             } else {
