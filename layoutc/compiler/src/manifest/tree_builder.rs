@@ -131,9 +131,9 @@ impl<'t> TreeBuilder<'t, '_> {
         self.head.push(token.clone());
     }
 
-    /// Returns true, after a report, if a property begins with `token` after a block; the property is added to the last
-    /// node of the innermost open block. That is the node of the block, or, if the block was skipped, the node before
-    /// it. Returns false, without a report, if no property begins there, or there is no such node or it is broken.
+    /// Returns true, after a report, if a property begins with `token` after the block of a node; the property is added
+    /// to the node. Returns false, without a report, if no property begins there, the block was skipped, or its node is
+    /// broken.
     fn property_after_block(&mut self, token: &KdlToken) -> bool {
         let Some([equals, value]) = self.tokens.get(self.at..self.at + 2) else { return false };
         let is_word = |token: &KdlToken| {
@@ -142,9 +142,12 @@ impl<'t> TreeBuilder<'t, '_> {
         let is_property = is_word(token) && equals.kind == KdlTokenKind::Equals && is_word(value);
         let parent = self.frames.last().and_then(|frame| frame.owner.as_ref());
         let parent = parent.map_or(String::new(), |node| node.name.clone());
-        let Some(node) = self.nodes.last_mut().filter(|node| is_property && !node.broken) else {
-            return false;
+        let block_end =
+            self.at.checked_sub(2).and_then(|before| Some(self.tokens.get(before)?.span.end));
+        let is_owner = |node: &&mut ManifestNode| {
+            is_property && !node.broken && Some(node.span.end) == block_end
         };
+        let Some(node) = self.nodes.last_mut().filter(is_owner) else { return false };
         let source = |span: Range<usize>| self.text.get(span).unwrap_or_default();
         let property = source(token.span.start..value.span.end);
         let message = "property after the block of its node";
