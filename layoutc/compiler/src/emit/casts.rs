@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::dialect::Dialect;
+use super::dialect::{Dialect, Subnormals};
 use super::model::{CastFloat, CastSide, CastUnit, RunCast, RunTranspose};
 use super::{element, float_bits};
 use crate::base::cast::{Cast, CastMode, overflow_bits, range};
@@ -69,13 +69,13 @@ pub(super) fn function(dialect: &Dialect, cast: Cast) -> String {
 }
 
 /// Algorithm of a conversion, a value of `CastUnit::form`.
-pub(super) fn form(cast: Cast) -> &'static str {
+pub(super) fn form(cast: Cast, dialect: &Dialect) -> &'static str {
     let [from, to] = [cast.from(), cast.to()].map(|dtype| fill::format(dtype.scalar));
     match (from, to) {
         _ if cast.decompose().is_some() => "parts",
-        _ if is_plain(cast) => "plain",
+        _ if is_plain(cast, dialect) => "plain",
         (None, Some(_)) => "from_integer",
-        (Some(_), None) if is_choice(cast) => "to_integer_choice",
+        (Some(_), None) if is_to_integer_choice(cast) => "to_integer_choice",
         (Some(_), None) => "to_integer",
         (Some(_), Some(_)) if is_choice(cast) && cast.is_lossless() => "widen_choice",
         (Some(_), Some(_)) if is_choice(cast) => "narrow_choice",
@@ -89,7 +89,7 @@ pub(super) fn form(cast: Cast) -> &'static str {
 
 /// True if the [`form`] of the conversion is `to_integer_choice`: from f32 to an integer type of at most 16 bits.
 pub(super) fn is_to_integer_choice(cast: Cast) -> bool {
-    form(cast) == "to_integer_choice"
+    is_choice(cast) && fill::format(cast.to().scalar).is_none()
 }
 
 /// True if the form of a conversion is one of those named `…_choice`, which compilers can vectorize: from f32 to f16,
@@ -106,19 +106,22 @@ fn is_choice(cast: Cast) -> bool {
     is_single(from) && (is_small(to) || is_integer) || is_small(from) && is_single(to)
 }
 
-/// True if a cast of the target language is the conversion: from an integer type, f32 or f64 to f32 or f64, unless
-/// results beyond the finite values saturate. Such a cast rounds to nearest, ties to even.
-fn is_plain(cast: Cast) -> bool {
+/// True if a cast of the target language is the conversion to f32 or f64: from an integer type, or between f32 and f64,
+/// to infinity beyond the finite values. Processors round such a conversion to nearest, ties to even, in one instruction.
+fn is_plain(cast: Cast, dialect: &Dialect) -> bool {
     let is_float = |dtype: Dtype| matches!(dtype.scalar, Scalar::F32 | Scalar::F64);
     let (from, to) = (cast.from(), cast.to());
-    let is_exact = cast.is_lossless() || cast.mode() == CastMode::Round || cast.never_overflows();
-    is_float(to) && (is_float(from) || fill::format(from.scalar).is_none()) && is_exact
+    let is_integer = fill::format(from.scalar).is_none();
+    let is_infinite =
+        cast.mode() == CastMode::Round || cast.is_lossless() || cast.never_overflows();
+    let is_kept = is_integer || is_float(from) && dialect.subnormals == Subnormals::Preserved;
+    is_float(to) && is_kept && is_infinite
 }
 
 /// Template model of a conversion function.
 pub(super) fn unit(cast: Cast, dialect: &Dialect) -> CastUnit {
     let (from, to) = (cast.from(), cast.to());
-    let (name, form) = (function(dialect, cast), form(cast));
+    let (name, form) = (function(dialect, cast), form(cast, dialect));
     let is_wide = match form {
         "to_integer" => to.element_bits() > 32,
         _ => from.element_bits().max(to.element_bits()) > 32,

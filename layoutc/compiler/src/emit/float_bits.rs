@@ -49,7 +49,7 @@ pub(super) fn of(casts: &[Cast], has_small_floats: bool, dialect: &Dialect) -> V
     let mut called = BTreeSet::new();
     for cast in casts {
         let (reads, makes) = ((cast.from(), Way::ToBits), (cast.to(), Way::OfBits));
-        match casts::form(*cast) {
+        match casts::form(*cast, dialect) {
             "from_integer" => called.extend([makes]),
             "to_integer" => called.extend([reads, (cast.from(), Way::OfBits)]),
             "to_integer_choice" => called.extend([reads]),

@@ -1,6 +1,6 @@
 //! C dialects.
 
-use super::{Assert, Dialect, Groups};
+use super::{Assert, Dialect, Groups, Subnormals};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::target::keywords;
 
@@ -13,6 +13,7 @@ pub const C: Dialect = Dialect {
     counts_bytes: true,
     plain_literal: i32::MAX as i64,
     wide_literal: ("INT64_C(", ")"),
+    subnormals: Subnormals::Preserved,
     boolean: "bool",
     inline: "static inline ",
     pointer: "",

@@ -1,6 +1,6 @@
 //! CUDA C++ dialects.
 
-use super::{Assert, Dialect, Groups, ImageType};
+use super::{Assert, Dialect, Groups, ImageType, Subnormals};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::target::keywords;
 
@@ -13,6 +13,7 @@ pub const CUDA: Dialect = Dialect {
     counts_bytes: false,
     plain_literal: i32::MAX as i64,
     wide_literal: ("INT64_C(", ")"),
+    subnormals: Subnormals::DeviceDependent,
     boolean: "bool",
     inline: "static inline __host__ __device__ ",
     pointer: "",

@@ -12,6 +12,15 @@ pub use self::opencl::{OPENCL, OPENCL_INT64};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::target::keywords::Keywords;
 
+/// Treatment of subnormal numbers by float arithmetic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subnormals {
+    /// Results and operands are preserved.
+    Preserved,
+    /// Results and operands may be flushed to zero, depending on the device and its compiler options.
+    DeviceDependent,
+}
+
 /// Syntax and library of one language of the C family, with one index type.
 #[derive(Debug)]
 pub struct Dialect {
@@ -29,6 +38,8 @@ pub struct Dialect {
     pub plain_literal: i64,
     /// Text before and after an integer literal of greater magnitude: `INT64_C(` and `)`.
     pub wide_literal: (&'static str, &'static str),
+    /// Treatment of subnormal numbers by casts between `f32` and `f64`.
+    pub subnormals: Subnormals,
     /// Boolean type.
     pub boolean: &'static str,
     /// Specifiers before a function that is defined in a header, with a trailing blank.
@@ -67,7 +78,8 @@ pub struct Dialect {
     pub assert: Assert,
     /// Macro that is defined if the compiler supports OpenMP; empty if the language has no OpenMP.
     pub openmp: &'static str,
-    /// True if divisions and remainders by powers of two are printed as shifts and masks.
+    /// True if divisions and remainders by powers of two in index expressions are printed as shifts and masks. Those of
+    /// element values are never printed so.
     pub shifts: bool,
     /// Element types whose bits an assignment may change (x87 registers): `memcpy` copies these.
     pub moves_bits: &'static [Dtype],

@@ -1,6 +1,6 @@
 //! OpenCL C dialects.
 
-use super::{Assert, Dialect, Groups, Half, ImageType};
+use super::{Assert, Dialect, Groups, Half, ImageType, Subnormals};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::target::keywords;
 
@@ -14,6 +14,7 @@ pub const OPENCL: Dialect = Dialect {
     counts_bytes: false,
     plain_literal: i32::MAX as i64,
     wide_literal: ("", "L"),
+    subnormals: Subnormals::DeviceDependent,
     boolean: "bool",
     inline: "static inline ",
     pointer: "__global ",
