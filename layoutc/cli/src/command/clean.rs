@@ -29,7 +29,18 @@ pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutc
     for project in &projects {
         let (home, mut state) = output_locations(project, args.out.as_deref())?;
         let root = home.path();
+        let mut wait = |holder: &str| {
+            if !console.quiet {
+                let folder = relative_to_cwd(&root);
+                console.remark(&format!("waiting for {holder}, which is writing to `{folder}`\n"));
+            }
+            Ok(())
+        };
         if !root.is_dir() {
+            if state.path().is_dir() && !args.dry_run {
+                let lock = state.lock(&mut wait)?;
+                state.remove(&lock);
+            }
             continue;
         }
         // In a folder shared with other files, only the folders of the targets are searched.
@@ -40,14 +51,7 @@ pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutc
             let log = BuildLog::load(&state.path(), state.dir(), &store)?;
             CleanPlan::new(&home, &log.facts, &sweep)?
         } else {
-            let lock = state.lock(|holder| {
-                if !console.quiet {
-                    let folder = relative_to_cwd(&root);
-                    console
-                        .remark(&format!("waiting for {holder}, which is writing to `{folder}`\n"));
-                }
-                Ok(())
-            })?;
+            let lock = state.lock(wait)?;
             let log = BuildLog::load(&state.path(), state.dir(), &store)?;
             let cleaning = CleanPlan::new(&home, &log.facts, &sweep)?;
             cleaning.apply(&lock)?;

@@ -79,6 +79,20 @@ fn clean_removes_outputs_and_their_empty_folders() {
 }
 
 #[test]
+fn clean_removes_the_state_of_a_deleted_output_folder() {
+    let sandbox = project();
+    let before = sandbox.files(".");
+    sandbox.run(&["build"]).success();
+    fs::remove_dir_all(sandbox.path("generated")).expect("an output folder");
+    let kept = sandbox.files(".");
+    assert_eq!(sandbox.run(&["clean", "--dry-run"]).success(), "0 outputs (dry run): 0 removed\n");
+    assert_eq!(sandbox.files("."), kept);
+    assert_eq!(sandbox.run(&["clean"]).success(), "0 outputs: 0 removed\n");
+    assert_eq!(sandbox.files("."), before);
+    assert!(!sandbox.path(".layoutc").exists());
+}
+
+#[test]
 fn clean_keeps_foreign_and_reports_edited_outputs() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
