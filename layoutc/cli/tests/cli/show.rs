@@ -263,6 +263,22 @@ fn json_output_is_one_object() {
     assert_eq!(object, report);
 }
 
+#[test]
+fn indices_outside_the_domain_own_no_slots() {
+    let manifest = "tensor t dtype=f32 { shape { b 2; i 4; j 4; where \"j <= i\" }\n\
+                    layout { map \"(b, i, j) -> (b * 10 + i * (i + 1) // 2 + j)\" } }";
+    let sandbox = Sandbox::new(&[("a.kdl", manifest)]);
+    let text = shown(&sandbox, &["t", "--format", "json"]);
+    let object: Value = serde_json::from_str(&text).expect("one object");
+    let drawn = object["memory"]["drawn"].as_array().expect("rows");
+    let slots = drawn.iter().flat_map(|row| row["slots"].as_array().expect("slots"));
+    let indices = slots.filter_map(|slot| slot["logical"].as_array());
+    let indices: Vec<Vec<i64>> =
+        indices.map(|index| index.iter().filter_map(Value::as_i64).collect()).collect();
+    assert!(indices.len() >= 10, "{text}");
+    assert!(indices.iter().all(|index| index[2] <= index[1]), "{indices:?}");
+}
+
 /// A text of a figure: position and width in pixels.
 #[derive(Debug)]
 struct Words {

@@ -263,7 +263,7 @@ impl<'a> SlotOwners<'a> {
         let is_complete = is_searched && count.is_some_and(|count| count <= FEW);
         if is_complete {
             for_each_index(&figures.logical, &mut |logical| {
-                if let Some(spot) = figures.spot(logical) {
+                if let Some(spot) = figures.spot(logical).filter(|_| figures.has(logical)) {
                     known.entry(spot.offset).or_insert_with(|| logical.to_vec());
                 }
             });
