@@ -314,10 +314,10 @@ fn unreadable(error: &LoadError, shown: &str, path: &str, place: FileSpan) -> Di
 /// Path without `.`, `folder/..` and empty parts: `a/./b/../c` becomes `a/c`. A `/` at the start of the path stays.
 fn normal(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
+    for (number, part) in path.split('/').enumerate() {
         match part {
             "." => {}
-            "" if !parts.is_empty() => {}
+            "" if number > 0 => {}
             ".." if parts.last().is_some_and(|last| !last.is_empty() && *last != "..") => {
                 parts.pop();
             }
@@ -325,4 +325,22 @@ fn normal(path: &str) -> String {
         }
     }
     parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::normal;
+
+    #[test]
+    fn paths_have_no_empty_parts() {
+        for (path, wanted) in [
+            ("a/./b/../c", "a/c"),
+            (".//b.kdl", "b.kdl"),
+            ("x/..//b.kdl", "b.kdl"),
+            ("../a//b.kdl", "../a/b.kdl"),
+            ("/a//b.kdl", "/a/b.kdl"),
+        ] {
+            assert_eq!(normal(path), wanted, "{path}");
+        }
+    }
 }
