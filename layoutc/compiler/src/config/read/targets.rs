@@ -124,7 +124,7 @@ impl ConfigReader<'_> {
         for (word, span) in &words {
             let number = word.strip_prefix("sm_").or_else(|| word.strip_prefix("compute_"));
             let digits = number.is_some_and(|number| {
-                let plain = number.trim_end_matches(['a', 'f']);
+                let plain = number.strip_suffix(['a', 'f']).unwrap_or(number);
                 (2..=3).contains(&plain.len()) && plain.bytes().all(|b| b.is_ascii_digit())
             });
             if !digits {
