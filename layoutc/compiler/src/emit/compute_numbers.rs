@@ -22,7 +22,7 @@ pub(super) enum Numbers {
     All,
     /// Positive values up to 5, for functions that are undefined for negative arguments.
     Positive,
-    /// Values of magnitude 1, for reductions by product in an integer type.
+    /// Values of magnitude 1, for products that would leave the range of their type otherwise.
     Units,
     /// All values of the list, for elements that are used as indices.
     Indices,
@@ -31,19 +31,26 @@ pub(super) enum Numbers {
     Below(i128),
 }
 
+/// Maximum number of float factors in a product of the test; longer products are of units.
+const FACTORS: i128 = 64;
+
 /// Set of input values for a buffer of a kernel: index values if the kernel uses its elements as indices, else units if
-/// the kernel has a reduction by product in an integer type, else positive values if it calls a function that is
-/// undefined for negative arguments, else all.
+/// the kernel has a reduction by product in an integer type or of more than [`FACTORS`] iterations, else positive values
+/// if it calls a function that is undefined for negative arguments, else all.
 pub(super) fn numbers_for(compute: &KernelInstance, buffer: BufferRef) -> Numbers {
     if indexes(compute, buffer) {
         let BufferRef::Operand(k) = buffer else { return Numbers::Indices };
         let range = compute.operands.get(k).and_then(|operand| operand.range.as_ref());
         return range.map_or(Numbers::Indices, |range| Numbers::Below(least(range, compute)));
     }
-    let is_integer = |statement: &&Statement| {
-        statement.op == Reduction::Product && epsilon(statement.accumulator) == 0.0
+    let may_overflow = |statement: &Statement| {
+        let mut reduced = statement.axes.iter().skip(statement.written_axes);
+        let factors =
+            reduced.try_fold(1_i128, |all, axis| Some(all.saturating_mul(axis.extent.as_const()?)));
+        let is_long = factors.is_none_or(|factors| factors > FACTORS);
+        statement.op == Reduction::Product && (is_long || epsilon(statement.accumulator) == 0.0)
     };
-    if compute.statements.iter().any(|statement| is_integer(&statement)) {
+    if compute.statements.iter().any(may_overflow) {
         return Numbers::Units;
     }
     let mut found = Numbers::All;
@@ -85,12 +92,12 @@ fn least(extent: &Expr, compute: &KernelInstance) -> i128 {
     Facts::new(&compute.symbols).bounds(extent).map_or(0, |(least, _)| least)
 }
 
-/// Input values of float and complex types, ascending.
-const FLOATS: &[f64] = &[-2.0, -1.5, -1.0, -0.5, 0.5, 0.75, 1.0, 2.0];
+/// Input values of float and complex types: negative ones first, and values of magnitude 1 side by side.
+const FLOATS: &[f64] = &[-2.0, -1.5, -0.5, -1.0, 1.0, 0.5, 0.75, 2.0];
 /// Input values of integer types, ascending; [`ends`] has further values for indices.
 const INTEGERS: &[i32] = &[-3, -2, -1, 1, 2, 3, 4, 5];
 
-/// Input values of a tensor as pairs (number, bit pattern of the scalar), ascending by number: 0 and 1 for `bool` and
+/// Input values of a tensor as pairs (number, bit pattern of the scalar), negative numbers first: 0 and 1 for `bool` and
 /// `u1`, [`FLOATS`] for float and complex types, and for other types [`INTEGERS`], with the values of [`ends`] if
 /// elements of the tensor are used as indices. Numbers for which [`fill::bits`] fails, such as -1 for an unsigned type,
 /// are left out. For a float type the pattern is that of the nearest value: that of 1 for 0.75 in `f4e2m1fn`. Empty if
@@ -153,8 +160,8 @@ fn axes<'m>(manifest: &'m Manifest, compute: &'m KernelInstance, buffer: BufferR
 }
 
 /// Input values that the test program gives to an operand: the pair `(first, count)` selects `count` consecutive values
-/// of the list [`numbers`] of the operand's tensor. `first` is the position of the first value in the set `wanted`, and
-/// `count` is the number of values in it; `(0, 1)` if the list has none.
+/// of the list [`numbers`] of the operand's tensor, from position `first`. They are the most consecutive values that are
+/// in the set `wanted`; `(0, 1)` if none is.
 pub(super) fn picked(
     manifest: &Manifest,
     operand: &KernelOperand,
@@ -173,6 +180,13 @@ pub(super) fn picked(
         Numbers::Indices => true,
         Numbers::Below(extent) => number >= 0.0 && number < extent.max(1) as f64,
     };
-    let first = all.iter().position(|(number, _)| is_it(*number)).unwrap_or(0);
-    (first, all.iter().filter(|(number, _)| is_it(*number)).count().max(1))
+    let (mut best, mut first) = ((0, 0), 0);
+    for (at, (number, _)) in all.iter().enumerate() {
+        if !is_it(*number) {
+            first = at.saturating_add(1);
+        } else if at.saturating_sub(first) >= best.1 {
+            best = (first, at.saturating_sub(first).saturating_add(1));
+        }
+    }
+    (best.0, best.1.max(1))
 }
