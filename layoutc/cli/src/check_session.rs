@@ -32,15 +32,13 @@ impl CheckSession {
     /// in `report`, not errors of this function.
     ///
     /// # Errors
-    /// [`CommandError::Usage`] or [`CommandError::NoProject`] if PATHS select nothing, or a path is not Unicode.
-    /// [`CommandError::Input`] if a project has invalid patterns, or no manifest matches them.
-    /// [`CommandError::Machine`] if a file or folder cannot be read.
+    /// Any error of [`project::discover`]. [`CommandError::Machine`] if a manifest cannot be read.
     pub(crate) fn open(paths: &[PathBuf], console: &mut Console) -> Result<Self, CommandError> {
         Self::checked(paths, None, console)
     }
 
-    /// Opens a session as [`CheckSession::open`] does. Also stores the steps of the layout of one tensor in `recorder`,
-    /// the tensor that `recorder` names.
+    /// Opens a session as [`CheckSession::open`] does. Also stores in `recorder` the layout steps of the tensors that
+    /// it selects by name.
     pub(crate) fn recording(
         paths: &[PathBuf],
         recorder: &Recorder,
@@ -109,8 +107,8 @@ impl CheckSession {
         })
     }
 
-    /// Adds the errors that only a build finds to the report: limits of the targets, errors of planning, missing
-    /// templates. Templates are not rendered. Does nothing if the report has errors already.
+    /// Adds errors that only a build finds to the report: for example limits of the targets, errors of planning, and
+    /// missing templates. Templates are not rendered. Does nothing if the report has errors already.
     ///
     /// # Errors
     /// [`CommandError::Machine`] if a template or the templates folder cannot be read.

@@ -34,7 +34,7 @@ pub(crate) struct Console {
     /// True if `--quiet` suppresses summaries and progress. Diagnostics are printed, and so are results that are the
     /// purpose of a command, such as the lines of `layoutc index`.
     pub(crate) quiet: bool,
-    /// True if `--verbose` requests more details: the folder and manifests of each project, and unchanged outputs.
+    /// True if `--verbose` requests more details, for example the folder of each project, and unchanged outputs.
     pub(crate) verbose: bool,
     /// Name of the command that prints, such as `build`, for error messages and JSON.
     pub(crate) command: &'static str,

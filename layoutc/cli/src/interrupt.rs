@@ -1,5 +1,5 @@
 //! Handling of Ctrl-C and other signals that end a process. While it computes, the process ends immediately; while it
-//! writes files, it ends after the current file.
+//! writes files, it ends after the current file, or after [`PATIENCE`].
 
 use std::io;
 use std::path::Path;

@@ -99,7 +99,8 @@ impl<'a> Compiler<'a> {
     /// are not written to disk.
     ///
     /// # Errors
-    /// All planning and template diagnostics, sorted by file and position.
+    /// The errors of planning, of graphs without a plan, of templates and of colliding output paths, sorted by file and
+    /// position.
     pub fn emit(
         &self,
         checked: &CheckedProject,

@@ -79,7 +79,7 @@ pub(crate) struct PictureRequest {
 /// Parses the picture request in an info string such as `kdl,layout=NAME axes=h,w at=n=0,c=1`; `None` without `layout`.
 ///
 /// # Errors
-/// A message about the first word that is unknown or has no key before it.
+/// A message about the first word that cannot be assigned, for example a word before the first key.
 pub(crate) fn picture_request(info: &str) -> Result<Option<PictureRequest>, String> {
     let words = info.split([',', ' ', '\t']).filter(|word| !word.is_empty()).skip(1);
     if !words.clone().any(|word| word.starts_with("layout=")) {

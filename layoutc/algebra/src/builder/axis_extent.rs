@@ -17,8 +17,8 @@ impl LayoutBuilder {
     /// without one, the upper bound of its index plus 1. The bound is computed on the index as written: `e % 4` has the
     /// extent 4 for any `e`. If a domain connects several axes of the index and can be enumerated, the bound is the
     /// maximum over the elements instead. `index` is the index of the item over `Var::Axis`. Sets `explained` to true
-    /// if the stated extent accounts for padding: it is larger than needed, or the user wrote it for an index other
-    /// than a single axis.
+    /// if the stated extent accounts for padding: it is not proven equal to the extent that is needed, or the user
+    /// wrote it for an index other than a single axis.
     ///
     /// # Errors
     /// [`BuildError::Negative`], [`BuildError::ExtentTooSmall`] or [`BuildError::Unbounded`] if `index` is not proven

@@ -31,7 +31,7 @@ impl LayoutBuilder {
     /// # Errors
     /// [`BuildError::NoElement`] if no logical index satisfies `predicate`; [`BuildError::Uncounted`] if `predicate`
     /// contains symbols, reads axes of symbolic extent, or connects axes with too many index tuples to enumerate;
-    /// [`BuildError::Expr`] if a side of a condition, or the difference of its sides, leaves 64 bits.
+    /// [`BuildError::Expr`] if an expression is too large, or a value leaves 64 bits.
     pub fn restrict(&mut self, predicate: Predicate) -> Result<(), BuildError> {
         if self.logical.iter().any(|axis| axis.extent.as_const() == Some(0)) {
             return Ok(());

@@ -55,12 +55,13 @@ struct Addresses {
 
 impl LayoutBuilder {
     /// Places the storage axes in memory, and proves that the layout is injective. The base address is aligned to
-    /// `alignment_bytes`; `executor` runs enumerations, for example in parallel.
+    /// `alignment_bytes`, or to the alignment of the first element if that is larger. `executor` runs enumerations, for
+    /// example in parallel.
     ///
     /// # Errors
-    /// [`FinishError::Build`] if the layout is too large, [`FinishError::Injectivity`] if it is not proven injective,
-    /// or its first element not proven aligned; [`FinishError::Expr`] if an expression is too large or a value
-    /// overflows.
+    /// [`FinishError::Injectivity`] if the layout is not proven injective, or its first element not proven aligned;
+    /// [`FinishError::Build`] if the layout is too large; [`FinishError::Build`] or [`FinishError::Expr`] if an
+    /// expression is too large or a value overflows.
     pub fn finish(
         self,
         alignment_bytes: u64,

@@ -46,10 +46,10 @@ impl LayoutBuilder {
         Ok(order.map(|order| order.into_iter().filter_map(named).collect()))
     }
 
-    /// Inverse of `placement` for the targets of `claimed`. Storage indices are quotients of a physical index by the
-    /// strides, each of the remainder that the previous one leaves: for the strides 32, 4 and 1, `p0 // 32`,
-    /// `p0 % 32 // 4` and `p0 % 4`. The offset as a target is `p0` itself. `groups[g]` is the range of positions of the
-    /// storage axes that form physical axis `g`.
+    /// Inverse of `placement` for the targets of `claimed`. Storage indices are quotients of a physical index, without
+    /// the leading slots, by the strides, each of the remainder that the previous one leaves: for the strides 32, 4 and
+    /// 1, `p0 // 32`, `p0 % 32 // 4` and `p0 % 4`. The offset as a target is `p0` itself. `groups[g]` is the range of
+    /// positions of the storage axes that form physical axis `g`.
     pub(super) fn inverse_targets(
         &self,
         placement: &MemoryPlacement,
@@ -126,9 +126,9 @@ impl LayoutBuilder {
     }
 }
 
-/// Simplified form of `left op right`, with constants on the right: `p0 - 5 >= 0` becomes `p0 >= 5`. `None` if the
-/// comparison is proven to hold on every slot. `remembering` contains the ranges of the physical indices and symbols,
-/// and caches results.
+/// Simplified form of `left op right`. An inequality has its constants on the right: `p0 - 5 >= 0` becomes `p0 >= 5`.
+/// `None` if the comparison is proven to hold on every slot. `remembering` contains the ranges of the physical indices
+/// and symbols, and caches results.
 fn simplify_comparison(
     left: &Expr,
     op: CompareOp,

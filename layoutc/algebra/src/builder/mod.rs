@@ -245,8 +245,8 @@ fn check_separators(after: &[usize], rank: usize) -> Result<(), BuildError> {
 }
 
 /// Checks that the product of the extents, with each extent 0 counted as 1, and the size of that many elements in bytes
-/// fit 64 bits for all values of the symbols. [`BuildError::Size`] if that is not proven. The size is not checked if an
-/// extent is always 0.
+/// fit 64 bits for all values of the symbols. [`BuildError::Size`] if that is not proven. The size in bytes is not
+/// checked if an extent is always 0.
 fn check_size<'a>(
     extents: impl Iterator<Item = &'a Expr>,
     element_bits: u32,

@@ -23,18 +23,18 @@ pub enum ElementRegroup {
 }
 
 /// Error from joining or splitting elements. `lanes` is the number of narrow elements per wide element. The contiguous
-/// storage axis is the one of stride 1; the contiguous logical axis is the one along which each step advances the index
-/// of that storage axis by 1.
+/// storage axis is the one of stride 1 in the last physical axis; the contiguous logical axis is the one along which
+/// elements are joined or split.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RegroupError {
-    /// No storage axis has stride 1, or no step along a logical axis advances the index along that storage axis by
-    /// 1.
+    /// No storage axis of the last physical axis has stride 1, or no logical axis advances the index along that storage
+    /// axis in steps of 1.
     #[error("no axis is contiguous in memory")]
     NoAxis,
-    /// The extent of the contiguous logical axis is not a multiple of the number of lanes.
+    /// The extent of the logical axis `axis` is not proven to be a multiple of the number of lanes.
     #[error("the extent of axis {axis} is not a multiple of {lanes}")]
     Extent {
-        /// Position of the contiguous logical axis, from 0, outermost first.
+        /// Position of the innermost logical axis in the index of the contiguous storage axis, from 0, outermost first.
         axis: usize,
         /// Number of narrow elements per wide element.
         lanes: i128,
@@ -43,7 +43,7 @@ pub enum RegroupError {
     /// a multiple of the number of lanes.
     #[error("the elements along axis {axis} are not contiguous runs of {lanes}")]
     NotContiguous {
-        /// Position of the contiguous logical axis, from 0, outermost first.
+        /// Position of the innermost logical axis in the index of the contiguous storage axis, from 0, outermost first.
         axis: usize,
         /// Number of narrow elements per wide element.
         lanes: i128,

@@ -46,7 +46,8 @@ pub fn compose(a: &CuteLayout, b: &CuteLayout) -> Result<CuteOutcome, CuteError>
 /// one.
 ///
 /// # Errors
-/// Errors of [`compose`], and [`CuteError::Rank`] if there are more tilers than top-level modes of A.
+/// Errors of [`compose`], and [`CuteError::Rank`] if there are more tilers than top-level modes of A, or more nested
+/// tilers than modes of the mode that they apply to.
 pub fn compose_by(a: &CuteLayout, tiler: &Tiler) -> Result<CuteOutcome, CuteError> {
     match tiler {
         Tiler::Whole(b) => compose(a, b),

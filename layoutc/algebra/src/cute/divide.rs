@@ -1,5 +1,5 @@
-//! Division of CuTe layouts: A is split into tiles. The modes of the tile come first, then the modes of the
-//! grid of tiles.
+//! Division of CuTe layouts: A is split into tiles. The result has the modes of the tile and the modes of the grid of
+//! tiles, grouped by a [`DivisionGrouping`].
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -37,7 +37,8 @@ pub enum RemainderPolicy {
 
 /// Divides A into tiles. The modes of the result are those of the tile and those of the grid of tiles, grouped as
 /// `kind` states. The result is a permutation of the elements of A if the tiler divides their number; otherwise
-/// `rounding` decides between an error and padding. Modes without a tiler belong to the grid.
+/// `rounding` decides between an error and padding. Modes without a tiler belong to the grid; with
+/// [`DivisionGrouping::Logical`], they are unchanged.
 ///
 /// # Errors
 /// [`CuteError::Rounds`] if tiles would cover elements that do not exist and `rounding` is [`RemainderPolicy::Refuse`];

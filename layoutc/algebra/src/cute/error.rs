@@ -133,8 +133,9 @@ pub enum CuteError {
         /// [`ENUMERATED`](super::ENUMERATED) unless a coalesced layout or an inverse failed its check.
         size: i128,
     },
-    /// Two modes interleave: a stride is not above the offsets that the modes with smaller strides reach, so that
-    /// copies of the layout may share elements.
+    /// Two modes interleave, so that copies of the layout may share elements: a stride is below the end
+    /// `extent * stride` of the mode before it in the order of strides, or not above the largest offset that the modes
+    /// before it reach together.
     #[error("`{second}` starts below the end of `{first}`: copies of the layout overlap")]
     Overlap {
         /// Mode with the smaller stride, or one of two modes with equal strides.

@@ -77,9 +77,10 @@ fn by_complement(a: &CuteLayout) -> Result<Option<CuteLayout>, CuteError> {
     right_inverse(&whole).map(|answer| Some(answer.layout))
 }
 
-/// Left inverse of a layout A with holes, for strides each of which divides the next. Its extents are the ratios of
-/// adjacent strides of A, and its strides are the weights of the modes of A in the index: `(2,4,3):(0,1,4)` for
-/// `(4,3):(2,8)`.
+/// Left inverse of a layout A whose sorted strides each divide the next: `(2,4,3):(0,1,4)` for `(4,3):(2,8)`. A mode of
+/// stride 0, whose extent is the smallest stride of A, comes first. Then there is one mode for each mode of A, by
+/// ascending stride: its extent is the ratio of the next stride of A to that of the mode, for the last mode its own
+/// extent; its stride is the weight of the mode in the index. Modes of extent 1 are dropped.
 fn by_ratios(a: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let sorted = sorted(a)?;
     let mut modes = Vec::new();

@@ -2,10 +2,10 @@
 //!
 //! A layout is a shape with congruent strides, the first mode fastest: `(4,(2,2)):(1,(4,8))`. Extents are at least 1
 //! and strides at least 0; sizes and cosizes fit 64 bits. As in CuTe, an index past the size extends the last mode.
-//! Every result is verified against the definition of its operation: by carries between digits (see [`compose`]), at
-//! a cost independent of the size, or otherwise by enumeration of up to [`ENUMERATED`] indices. An operation without
-//! a correct result returns an error, such as [`CuteError::Dependent`] with an index that refutes the only possible
-//! result.
+//! Results are verified against the definition of the operation. Compositions are verified by carries between digits
+//! (see [`compose`]), at a cost independent of the size, or otherwise by enumeration of up to [`ENUMERATED`] indices.
+//! An operation without a correct result returns an error, such as [`CuteError::Dependent`] with an index that refutes
+//! the only possible result.
 //!
 //! ```
 //! use layoutc_algebra::Error;

@@ -50,9 +50,10 @@ fn bits_of(value: i128) -> u32 {
 }
 
 impl DigitReader<'_> {
-    /// `a & b` or `a ^ b` as a weighted sum of digits, for operands that are sums of disjoint bit fields. If fields of
-    /// `a` and `b` overlap in part, a request to split a digit. [`Refinement::Impossible`] for other operands, and for
-    /// `a & b` if two fields over the same bits are XORs of different digits.
+    /// `a & b` or `a ^ b` as a weighted sum of digits, for operands that are sums of disjoint bit fields. If a field of
+    /// one operand starts or ends inside a field of the other that is not constant, a request to split a digit of the
+    /// latter. [`Refinement::Impossible`] for other operands, and for `a & b` if two fields over the same bits are XORs
+    /// of different digits.
     pub(super) fn bitwise(&mut self, op: BinOp, a: &LinearForm, b: &LinearForm) -> RefineResult {
         let (above, a) = self.beyond(a, self.span(b)?)?;
         let (over, b) = self.beyond(b, self.span(&a)?)?;
@@ -212,8 +213,8 @@ impl DigitReader<'_> {
         Ok(LinearForm { constant: 0, terms: alloc::vec![(digit, 1)] })
     }
 
-    /// Quotient `form // k`: the terms whose weights `k` divides, plus a constant, plus a derived digit for the
-    /// quotient of the other terms. `None` if the extent of the derived digit overflows.
+    /// Quotient `form // k`: the terms whose weights `k` divides, divided by `k`, plus a constant, plus a derived digit
+    /// for the quotient of the other terms. `None` if the extent of the derived digit overflows.
     pub(super) fn quotient(
         &mut self,
         form: &LinearForm,

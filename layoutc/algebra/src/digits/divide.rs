@@ -120,9 +120,9 @@ impl DigitReader<'_> {
         }
     }
 
-    /// True if `request` is a split at a weight that is a multiple of the next smaller weight of its chain and a proper
-    /// divisor of the next larger one, if there is one (see
-    /// [`ChainPlan::split_position`](super::refine::ChainPlan::split_position)).
+    /// True if `request` is a split at a weight for which
+    /// [`ChainPlan::split_position`](super::refine::ChainPlan::split_position) gives a position: the new weight is a
+    /// multiple of the next smaller weight of its chain, and divides the next larger one.
     fn nests(&self, request: &Refinement) -> bool {
         match request {
             Refinement::Split(plan, weight) => {
@@ -133,7 +133,7 @@ impl DigitReader<'_> {
     }
 
     /// `form` with one subdivided digit replaced by the digits of the chain that subdivides it: the digit of largest
-    /// weight among those whose weight `k` does not divide. `None` if `form` has no subdivided digit of such a
+    /// absolute weight among those whose weight `k` does not divide. `None` if `form` has no subdivided digit of such a
     /// weight.
     pub(super) fn expand_heaviest_digit(
         &self,

@@ -7,8 +7,8 @@ use crate::expr::gcd;
 use crate::normal_form::poly::Poly;
 
 /// Maximum number of shifts of a chain, each of which lowers the number from which the chain counts
-/// ([`Refinement::Shift`]). [`refine`] refuses a further shift, and the reader adds a derived digit instead. Without a
-/// limit, two remainders that need different offsets would shift the chain forever.
+/// ([`Refinement::Shift`]). [`refine`] refuses a further shift. Without a limit, two remainders that need different
+/// offsets would shift the chain forever.
 const MAX_SHIFTS: u8 = 3;
 /// Maximum number of chains that encode intermediate values ([`ChainSource::Number`]), such as `(i + j) % 7`.
 /// [`refine`] refuses a further one, and the reader represents the quotients and remainders of its value by derived
@@ -63,9 +63,9 @@ impl ChainPlan {
         self.sign == 1 && self.constant == 0 && self.of == ChainSource::Axes
     }
 
-    /// Position in `cuts` at which `weight` would be inserted; `None` unless `weight` is a multiple of the next smaller
-    /// entry and, if there is a larger one, a proper divisor of the next larger entry. For the entries 1 and 8, weight
-    /// 4 has position 1, and weight 3 has none.
+    /// Position in `cuts` at which `weight` would be inserted; `None` unless `weight` is no entry yet, a multiple of
+    /// the next smaller entry and, if there is a larger one, a divisor of the next larger entry. For the entries 1 and
+    /// 8, weight 4 has position 1, and weight 3 has none.
     pub(super) fn split_position(&self, weight: i128) -> Option<usize> {
         let at = self.cuts.partition_point(|cut| *cut < weight);
         let below = at.checked_sub(1).and_then(|k| self.cuts.get(k));

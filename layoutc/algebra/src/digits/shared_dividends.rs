@@ -16,8 +16,9 @@ use crate::normal_form::simplify::Facts;
 /// a proper divisor of `k`. For a greater `k` this search is skipped, and such dividends are read independently of `x`.
 const MAX_DIVISOR: i128 = 4096;
 
-/// Uses of values in a list of targets that decide how the values are split: the dividends that need chains of their
-/// own, and the axes that may be split at powers of two only.
+/// Divisions and bit operations in a list of target expressions, as far as they decide how the digits are split. They
+/// give the dividends that need a chain of their own, the dividends that are quotients of others, and the axes and
+/// symbols whose bits are used, of which axes may be split at powers of two only.
 #[derive(Debug, Default)]
 pub(super) struct SharedDividends {
     /// Dividends, other than single axes, that need a chain of their own: those with more than one division, such as

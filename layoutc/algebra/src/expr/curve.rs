@@ -39,9 +39,9 @@ enum CurveSplit {
     Line,
     /// Two blocks one after the other along the length. Contains the length of the first block.
     Two(i64),
-    /// Three blocks: out, across and back. Contains `(breadth, length)`: `breadth` is the breadth of the first and of
-    /// the third block, and `length` is the length of the first block along the block that is split. The second block
-    /// has the rest of the breadth and the whole length.
+    /// Three blocks: out, across and back. Contains `(across, along)`, the numbers of cells of the first block across
+    /// and along the block that is split. The second block has the rest across, and the whole length. The third block
+    /// has `across` cells across, and the rest along.
     Three(i64, i64),
 }
 

@@ -60,7 +60,8 @@ pub enum ProofMethod {
     /// a swizzle.
     Gf2,
     /// Enumeration of all index tuples of one or more components of the layout. A component is a set of axes that
-    /// shares no storage index with other axes; further components may be proven by digits.
+    /// shares no target of the proof (see [`DigitTargets`]) with other axes; further components may be proven by
+    /// digits.
     Enumeration,
 }
 
@@ -276,8 +277,9 @@ impl Layout {
         self.alignment_bytes
     }
 
-    /// Number of unused slots at the start of the last physical axis, an expression over symbols; 0 unless the first
-    /// element is aligned. The last index of [`Layout::physical_map`] includes these slots.
+    /// Number of unused slots at the start of the last physical axis, an expression over symbols. It is nonzero only if
+    /// the first element of the layout, or of the layout of which it is a window, is aligned. The last index of
+    /// [`Layout::physical_map`] includes these slots.
     pub fn lead(&self) -> &Expr {
         &self.lead
     }

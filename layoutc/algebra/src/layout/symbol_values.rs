@@ -6,8 +6,9 @@ use alloc::vec::Vec;
 use crate::expr::{Expr, Var};
 use crate::symbol::Symbol;
 
-/// Number of smallest legal values of each symbol of which [`samples`] forms all combinations, indexed by the number of
-/// symbols minus 1: 17 values if there is one symbol, 2 values each if there are four. It is 1 for more symbols.
+/// Number of smallest nonzero legal values of each symbol of which [`samples`] forms all combinations, indexed by the
+/// number of symbols minus 1: 17 values if there is one symbol, 2 values each if there are four. It is 1 for more
+/// symbols.
 const SMALL: [i128; 4] = [17, 6, 3, 2];
 
 impl Symbol {

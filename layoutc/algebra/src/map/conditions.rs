@@ -79,7 +79,7 @@ const FOREIGN: [&str; 8] = ["!=", "<<", ">>", "&&", "||", "=>", "=<", "="];
 /// predicate over `Var::Axis` and `Var::Symbol` with one entry per comparison: three for this example.
 ///
 /// # Errors
-/// [`ConditionError`]s of all conditions that `and` joins, in the order of the text. A condition with
+/// [`ConditionError`]s of all conditions that `and` joins, in the order of the conditions. A condition with
 /// [`ConditionError::Sign`], [`ConditionError::Enclosed`] or [`ConditionError::Lone`] has this error only.
 pub fn conditions(text: &str, scope: MapScope<'_>) -> Result<Predicate, Vec<ConditionError>> {
     let (mut all, mut errors) = (Vec::new(), Vec::new());
@@ -247,7 +247,7 @@ fn is_number(expr: &Expr) -> bool {
     !expr.mentions(&|_| true)
 }
 
-/// True if the expression is affine in the axes, with integer coefficients.
+/// True if the expression is written as an affine one: a sum of axes times numbers, and of terms without axes.
 fn is_affine(expr: &Expr) -> bool {
     if !has_axes(expr) {
         return true;

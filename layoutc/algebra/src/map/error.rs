@@ -85,8 +85,8 @@ pub enum MapErrorKind {
         /// Upper bound of the extent of the argument over all values of the symbols.
         most: i128,
     },
-    /// A stated extent of the box of `hilbert(row, column, rows, columns)` is not a positive constant, such as `8` or
-    /// `2 * M` with a const `M`.
+    /// A stated extent of the box of `hilbert(row, column, rows, columns)` is not a positive constant. Valid are, for
+    /// example, `8` and `2 * M` with a const `M`.
     #[error("side of the box is not a positive constant")]
     Side,
     /// The upper bound of an argument of `hilbert(row, column, rows, columns)` is not below the stated extent, `rows`
@@ -106,7 +106,8 @@ pub enum MapErrorKind {
         /// Number of columns of the box.
         columns: i128,
     },
-    /// The second argument of `bitrev` is not a constant from 0 to 62, such as `4` or `2 * M` with a const `M`.
+    /// The second argument of `bitrev` is not a constant from 0 to 62. Valid are, for example, `4` and `2 * M` with a
+    /// const `M`.
     #[error("number of bits is not a constant from 0 to 62")]
     Bits,
     /// An expression cannot be built or bounded, for example because it exceeds the size limits or a value overflows.

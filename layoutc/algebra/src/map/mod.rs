@@ -81,8 +81,8 @@ impl core::fmt::Debug for MapScope<'_> {
 /// parameters and items is the identity.
 ///
 /// # Errors
-/// The [`MapError`]s of the text, in its order, followed by duplicate names of storage axes. [`MapErrorKind::Arity`] is
-/// the only error if the map has a wrong number of parameters.
+/// The [`MapError`]s of the text; those for duplicate names of storage axes come last. [`MapErrorKind::Arity`] is the
+/// only error if the map has a wrong number of parameters.
 pub fn resolve(text: &MapText, scope: MapScope<'_>) -> Result<IndexMap, Vec<MapError>> {
     let mut resolver = MapResolver::new(scope);
     let arity_holds = match &text.params {
@@ -108,7 +108,7 @@ pub fn resolve(text: &MapText, scope: MapScope<'_>) -> Result<IndexMap, Vec<MapE
 /// the value of a name, and `None` for an unknown one; `facts` are the ranges of the symbols.
 ///
 /// # Errors
-/// All errors of the expression, in the order of the text.
+/// The [`MapError`]s of the expression.
 pub fn resolve_constant(
     ast: &IndexAst,
     values: &dyn Fn(&str) -> Option<Expr>,
@@ -126,7 +126,7 @@ pub fn resolve_constant(
 /// `Var::Storage(k)` is `scope.axes[k]`.
 ///
 /// # Errors
-/// All errors of the expression, in the order of the text.
+/// The [`MapError`]s of the expression.
 pub fn resolve_index(ast: &IndexAst, scope: MapScope<'_>) -> Result<Expr, Vec<MapError>> {
     let mut resolver = MapResolver::new(scope);
     resolver.bound = scope.axes.iter().enumerate().map(|(k, a)| (a.name.clone(), k)).collect();

@@ -101,9 +101,9 @@ fn product_of_ranges(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interv
     Ok(Interval { low: Poly::constant(*least), high: Poly::constant(*most) })
 }
 
-/// Interval of the products `x * y` with `x` in `a` and `y` in `b`. If `a` or `b` is a single value of known sign, the
-/// bounds are polynomials over symbols. [`ExprError::Overflow`] if the sign of the single value is not known. If
-/// neither is a single value, the result is that of [`product_of_ranges`].
+/// Interval of the products `x * y` with `x` in `a` and `y` in `b`. If neither is a single value, it is that of
+/// [`product_of_ranges`]. Otherwise the bounds are polynomials over symbols; [`ExprError::Overflow`] if the sign of the
+/// single value, that of `a` if both are single values, is not known.
 fn product(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interval, ExprError> {
     if a.low != a.high && b.low != b.high {
         return product_of_ranges(a, b, facts);

@@ -127,7 +127,7 @@ pub(super) struct EinopsInput {
     /// first part: `c` for `(c c4)` with `c4=4`. It is `one` for an axis without parts, `()` or `1`.
     pub(super) name: String,
     /// Product of the given sizes of the parts of the axis, which divides its extent; 1 if no size is given, or if the
-    /// product overflows.
+    /// product overflows or is below 1.
     pub(super) multiple: i128,
     /// True if every part has a given size, so that `multiple` is the extent of the axis.
     pub(super) is_whole: bool,

@@ -42,7 +42,7 @@ pub(crate) fn interval_of_index(
     DifferenceBounds { range, facts, free }.interval(expr)
 }
 
-/// True if the expression contains a difference, a negation or a negative constant outside of the dividends of `%`.
+/// True if the expression contains a difference, a negation or a negative constant outside of the operands of `%`.
 /// The range of `e % k` is `0..k` in any case.
 fn subtracts(expr: &Expr) -> bool {
     match expr.node() {
@@ -134,7 +134,7 @@ impl DifferenceBounds<'_> {
 
     /// Exact bounds of an expression by enumeration, where each of its variables `vars` takes all values from 0 to its
     /// greatest value. `None` if a variable is not a `Var::Storage`, `expr` or a greatest value contains a symbol, or
-    /// there are more than [`VISITED`] index tuples.
+    /// there are no index tuples or more than [`VISITED`].
     fn bounds_by_enumeration(
         &self,
         expr: &Expr,

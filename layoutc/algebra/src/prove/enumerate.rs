@@ -63,9 +63,10 @@ impl EnumerationDomain<'_> {
     }
 }
 
-/// Checks by enumeration that no two points of a box share a slot. If the box has more than [`CORNER_POINTS`] points, a
-/// corner of at most that many is searched first, even if the box has more than [`MAX_POINTS`] points. [`ExprError`] if
-/// a target cannot be evaluated, which is [`ExprError::Overflow`] if a slot number leaves 64 bits.
+/// Checks by enumeration that no two points of a box share a slot. If the box has more than [`CORNER_POINTS`] points
+/// and at most [`MAX_SLOTS`] slots, a corner of at most [`CORNER_POINTS`] points is searched first, even if the box has
+/// more than [`MAX_POINTS`] points. [`ExprError`] if a target cannot be evaluated, which is [`ExprError::Overflow`] if
+/// a slot number leaves 64 bits.
 pub(crate) fn enumerate(
     domain: &EnumerationDomain<'_>,
     executor: &dyn Executor,

@@ -53,8 +53,8 @@ pub enum InjectivityError {
         /// Values of the symbols for which the two elements collide: `symbols[k]` is that of `Var::Symbol(k)`. Empty
         /// if neither extents nor targets contain symbols.
         symbols: Vec<i128>,
-        /// Digits of logical indices that no target contains as a whole, except digits of fused axes. Empty if there
-        /// are none, or the targets could not be decomposed into digits.
+        /// Digits of logical indices that no target contains as a whole, except digits of fused axes. May be
+        /// incomplete, and is empty if the targets could not be decomposed into digits.
         lost: Vec<UndeterminedDigit>,
         /// Positions of the targets that read an axis of the component in which the elements collide.
         targets: Vec<usize>,
@@ -109,8 +109,8 @@ pub(crate) struct InjectivityProof {
     /// `Var::Storage(k)`, the value of the target at position `k`. `None` if a component is proven by enumeration.
     pub(crate) inverse: Option<Vec<Expr>>,
     pub(crate) digits: Option<Digits>,
-    /// True if every target equals its linear form in `digits`, a weighted sum of digits. False if a component is
-    /// proven by elimination. Without meaning if `digits` is `None`.
+    /// True if every target that reads an axis equals its linear form in `digits`, a weighted sum of digits. False if a
+    /// component is proven by elimination. Without meaning if `digits` is `None`.
     pub(crate) targets_are_sums: bool,
 }
 

@@ -157,10 +157,10 @@ impl Layout {
         Ok((place.physical == physical).then_some(logical))
     }
 
-    /// Indices along the axes of the component `part` of the decomposition `parts`, in the order of `part.axes`. At
-    /// these indices, the target at each position `k` in `part.targets` has the value `wanted[k]`; `symbols[k]` is the
-    /// value of `Var::Symbol(k)`. They are evaluated by the inverse of the component, or searched for if it has none;
-    /// `None` if the search finds none.
+    /// Indices along the axes of the component `part` of the decomposition `parts`, in the order of `part.axes`, at
+    /// which the target at each position `k` in `part.targets` has the value `wanted[k]`. `symbols[k]` is the value of
+    /// `Var::Symbol(k)`. The inverse of the component gives the indices, arbitrary ones if no index has these values.
+    /// Without an inverse, they are searched for; `None` if the search finds none.
     fn solve_component(
         &self,
         part: &LayoutComponent,

@@ -22,8 +22,8 @@ pub enum ShardingInexpressible {
     /// `0,1,3,2`.
     #[error("this order of devices: {0}")]
     Order(#[from] IotaError),
-    /// The tiles of an axis end within a digit of the device order, and their number does not divide the digit. No mesh
-    /// axes correspond to such tiles: `{devices=[4,3]<=[2,6]T(1,0)}` has 4 tiles in a digit of size 6.
+    /// The tiles of an axis end within a digit of the device order, and do not split it evenly. No mesh axes correspond
+    /// to such tiles: `{devices=[4,3]<=[2,6]T(1,0)}` has 4 tiles in a digit of size 6.
     #[error("these tiles: {0}")]
     Uncut(#[from] TileBoundaryError),
     /// The sharding belongs to a shard group, written `shard_as` or `shard_like`.

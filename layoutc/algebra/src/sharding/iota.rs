@@ -29,14 +29,14 @@ pub struct IotaOrder {
     digits: Vec<DeviceDigit>,
 }
 
-/// Error of [`IotaOrder::cut`]: the tiles of an axis end within a digit of the device order, and their number does not
-/// divide the digit. An example is 4 tiles in a digit of 6 devices.
+/// Error of [`IotaOrder::cut`]: the tiles of an axis end within a digit of the device order, and do not split it
+/// evenly. An example is 4 tiles in a digit of 6 devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the {tiles} tiles of axis {axis} do not divide {size} devices of stride {stride}")]
 pub struct TileBoundaryError {
     /// Position of the axis in the argument of [`IotaOrder::cut`], where subgroups follow the axes of the tensor.
     pub axis: usize,
-    /// Number of tiles along the axis, into which the digit cannot be split evenly.
+    /// Number of tiles along the axis.
     pub tiles: i64,
     /// Number of values of the digit, or of the part of it that earlier axes have not used.
     pub size: i64,

@@ -143,7 +143,7 @@ impl ShardsInOneMemory<'_> {
         })
     }
 
-    /// Extent of a shard along a tensor axis, in elements, at least 1.
+    /// Extent of a shard along a tensor axis, in elements; 1 if the extent is 0 or symbolic.
     fn extent(&self, axis: usize) -> i128 {
         let extent = self.shard.logical.get(axis).and_then(|axis| axis.extent.as_const());
         extent.unwrap_or(1).max(1)
@@ -156,7 +156,8 @@ impl ShardsInOneMemory<'_> {
         range.map(number).ok_or(ExprError::Overflow)
     }
 
-    /// True if shards reach beyond the tensor: the parts of some sharded axis together are longer than the axis.
+    /// True if shards may reach beyond the tensor: the parts of some sharded axis together are longer than the axis, or
+    /// the extent of a sharded axis is symbolic.
     fn is_uneven(&self) -> bool {
         self.whole.iter().enumerate().any(|(axis, whole)| {
             let sizes = self.cutters.iter().filter(|cutter| cutter.axis == axis);

@@ -29,7 +29,7 @@ pub(crate) enum AlgebraCommand {
         /// Profile: each part of A under an integer is coalesced separately [default: all of A]
         b: Option<String>,
     },
-    /// Split A into tiles: the elements of a tile first, then the tiles
+    /// Split A into tiles: modes within a tile, and modes that number the tiles, grouped by --kind
     #[command(
         after_help = "Example: layoutc algebra divide '(16,16):(16,1)' '[4:1;8:1]' --kind zipped"
     )]

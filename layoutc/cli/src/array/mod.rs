@@ -15,7 +15,8 @@ use layoutc_compiler::run::Packing;
 use npy::{NpyDescr, NpyHeader};
 
 /// `NumPy` type string of an element type, such as `<f4`; of one lane for a vector type. A type that `NumPy` lacks gets
-/// the type string of an integer that holds its bits: `<u2` for bf16, `|u1` for f8, `|i1` for i4.
+/// the type string of an integer that holds its bits: `<u2` for bf16, `|u1` for f8, `|i1` for i4. For a record, the
+/// list of its fields, `[('d', '<f2'), ('q', '|u1', (16,))]`, which a .npy header contains without quotes.
 pub(crate) fn descr(dtype: Dtype) -> Cow<'static, str> {
     match dtype.record() {
         Some(record) => Cow::Owned(record::descr(record)),

@@ -188,7 +188,8 @@ pub(super) fn tuple(rest: &str) -> Option<Vec<u64>> {
 }
 
 /// Header of a .npy file of version 1.0 in C order, from the magic bytes on. `descr` is the type string of the
-/// elements. The header is padded so that the elements start at a multiple of 64 bytes.
+/// elements, or the list of the fields of records. The header is padded so that the elements start at a multiple of 64
+/// bytes.
 pub(crate) fn header(descr: &str, shape: &[u64]) -> Vec<u8> {
     let mut tuple: Vec<String> = shape.iter().map(u64::to_string).collect();
     if let [only] = tuple.as_mut_slice() {

@@ -36,7 +36,7 @@ fn field(field: &Field) -> String {
 }
 
 /// True if a file with the type string `given` can hold elements of the record: it is the type string of the record,
-/// apart from spaces and quotes, or declares raw bytes of the size of the record.
+/// apart from spaces and the kind of quotes, or declares raw bytes of the size of the record.
 pub(super) fn is_taken(given: &NpyDescr, record: Record) -> bool {
     let plain = |text: &str| text.split_whitespace().collect::<String>().replace('"', "'");
     let is_void = given.kind == 'V' && usize::try_from(record.bytes()) == Ok(given.bytes);

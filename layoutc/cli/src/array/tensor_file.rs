@@ -236,8 +236,8 @@ impl TensorFile<'_> {
         fault(Code::ShapeData, message, Some(help))
     }
 
-    /// Shape of the array in a .npy file of the physical buffer: the physical shape, with the lanes of a vector type as
-    /// a further axis, or the number of bytes if elements are packed.
+    /// Shape of the array in a .npy file of the physical buffer: that of [`run::physical_shape`], with the lanes of a
+    /// vector type as a further axis. If elements are packed, it is the number of bytes.
     pub(crate) fn physical_shape(&self, values: &SymbolValues) -> Result<Vec<u64>, CommandError> {
         let tensor = self.tensor;
         let shape = if packing(tensor).is_some() {

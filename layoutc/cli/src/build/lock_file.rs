@@ -70,8 +70,7 @@ pub(crate) fn lock_files(
 /// Writes the lock file of the project of `part`, unless it has the expected text already.
 ///
 /// # Errors
-/// [`CommandError::Input`] if the existing file is a link, or if it was edited or not written by layoutc and
-/// `strictness` is not [`OverwritePolicy::Overwrite`]. [`CommandError::Machine`] if the file cannot be written.
+/// Any error of [`replace_own`].
 fn lock(
     part: &ProjectBuild<'_>,
     strictness: OverwritePolicy,

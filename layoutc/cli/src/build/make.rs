@@ -219,8 +219,9 @@ fn manifest_check(
 }
 
 /// Generates the files for all pairs of target and manifest in `scan.work`, and the umbrella header, from the checked
-/// manifests in `made`. Stores the files in `made`. Errors of planning and templates are added to the report of `desk`;
-/// after an error in the files of a manifest, no files are stored. Templates of the project first run in the sandbox.
+/// manifests in `made`. Stores the files in `made`. Errors, such as those of planning and of templates, are added to
+/// the report of `desk`; after an error in the files of a manifest, no files are stored. Templates of the project first
+/// run in the sandbox.
 ///
 /// # Errors
 /// [`CommandError::Input`] if the templates exceed the limits of the sandbox. [`CommandError::Machine`] if a template
@@ -293,8 +294,8 @@ fn emit_umbrella(
     Ok(())
 }
 
-/// Adds `faults`, which are errors of planning or of templates, to `report`. Also adds the texts of those `templates`
-/// to which they refer.
+/// Adds `faults`, the errors of an [`Emitter`], to `report`. Also adds the texts of those `templates` to which they
+/// refer.
 pub(crate) fn report_emit_error(
     faults: &[Diagnostic],
     project: &Project,

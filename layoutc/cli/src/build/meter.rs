@@ -34,8 +34,8 @@ pub(crate) enum MeterDetail {
     Counts,
 }
 
-/// Durations of the stages of a build, which follow each other: `last` is the time at which the last stage ended, and
-/// `took` has the name and the duration of each stage, in order.
+/// Durations of the stages of a build, which follow each other: `last` is the time at which the last stage ended, or
+/// the build began, and `took` has the name and the duration of each stage, in order.
 #[derive(Debug)]
 struct StageTimes {
     last: Instant,

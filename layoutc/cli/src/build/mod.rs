@@ -154,7 +154,7 @@ pub(crate) fn is_dry_run(args: &BuildArgs) -> bool {
 
 /// Policy for files at output paths that layoutc did not write, or that were edited since: overwritten with `--force`,
 /// else kept and reported as errors. With `--check`, which writes nothing, they count as overwritten, so that they are
-/// differences and not errors.
+/// reported as out of date.
 fn strictness(args: &BuildArgs) -> OverwritePolicy {
     if args.force || args.check { OverwritePolicy::Overwrite } else { OverwritePolicy::KeepForeign }
 }

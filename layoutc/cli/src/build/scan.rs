@@ -418,7 +418,7 @@ impl<'j> InputScan<'j, '_> {
     fn base(&mut self, reads: &ReadSet) -> Result<BaseHashes, CommandError> {
         let program =
             if self.job.project.is_given { ContentHash::default() } else { self.program()? };
-        // Read during discovery; without a configuration file, the hash is 0.
+        // Its state is known from the discovery. Outside of projects there is none, and the hash is 0.
         let config = reads.files.get(&below(self.job.project, CONFIG));
         Ok(BaseHashes { program, config: config.map_or_else(ContentHash::default, hash) })
     }

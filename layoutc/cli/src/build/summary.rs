@@ -1,5 +1,5 @@
-//! Summary of a build with one row per tensor: the logical and the physical shape, the verdict of the proof, the bytes
-//! and the padding.
+//! Summary of a build with one row per tensor, view and graph. For a tensor: the logical and the physical shape, the
+//! verdict of the proof, the bytes and the padding.
 //!
 //! The values of tensors and views come from the JSON objects of `layoutc inspect`, so that the two commands print
 //! equal values.
@@ -271,8 +271,8 @@ fn grouped(value: u64) -> String {
     out
 }
 
-/// Table of `rows` as text with aligned columns and one row per line: name, element type, shapes, verdict, bytes, and
-/// padding.
+/// Table of `rows` as text with aligned columns and one row per line. The columns of a tensor are the name, element
+/// type, shapes, verdict, bytes, and padding.
 pub(crate) fn table(rows: &[TensorRow]) -> String {
     let rows: Vec<[String; 6]> = rows.iter().map(TensorRow::columns).collect();
     let width = |k: usize| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0);

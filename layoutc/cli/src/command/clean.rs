@@ -18,7 +18,8 @@ use crate::state::log::{BuildLog, LogArena};
 use super::CommandOutcome;
 
 /// Removes the outputs of the selected projects that were not edited, and their state folders, and prints the paths of
-/// the outputs. With `--dry-run`, only prints. An edited output is kept with a warning.
+/// the outputs. With `--dry-run`, only prints. An edited output is kept with a warning. A project without an output
+/// folder is skipped.
 pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let mut report = Report::default();
     let projects = project::homes(&args.paths, &mut report)?;

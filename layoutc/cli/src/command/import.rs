@@ -66,8 +66,8 @@ pub(crate) fn run(
     Ok(CommandOutcome::Success)
 }
 
-/// Writes the text of the manifest in `imported` to the file `output`, or prints it if `output` is `-`. Returns the
-/// status as a word: `printed`, `unchanged` or `written`.
+/// Writes the text of the manifest in `imported` to the file `output`. If `output` is `-`, prints it, except as JSON,
+/// which [`report_import`] prints. Returns the status as a word: `printed`, `unchanged` or `written`.
 ///
 /// # Errors
 /// [`CommandError::Usage`] if the file exists with different content, is not empty, and `--force` is not given; also if

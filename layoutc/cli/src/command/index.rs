@@ -67,8 +67,8 @@ struct IndexQuery<'a> {
 
 impl IndexQuery<'_> {
     /// Result for the coordinate `text`, as one line in `format` without a line end. It is the location of the element
-    /// with this logical coordinate. With `inverse`, it is the element at this physical coordinate, or `padding` if
-    /// there is none.
+    /// with this logical coordinate. With `inverse`, it is the element at this physical coordinate, or that there is
+    /// none.
     fn answer(&self, text: &str, format: ReportFormat) -> Result<String, CoordinateArgError> {
         let index = coordinate(text)?;
         let place =

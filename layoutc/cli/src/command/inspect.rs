@@ -92,7 +92,8 @@ impl InspectItem<'_> {
 }
 
 /// Prints the tensors, views and kernels in the manifests of `paths`; if `names` is not empty, only those with one of
-/// these names. With `plan`, also prints the plans of pack, unpack and conversions, and the loops of kernels.
+/// these names. With `plan`, also prints the plans of pack, unpack, conversions and resharding, and the loops of
+/// kernels.
 ///
 /// # Errors
 /// [`CommandError::Usage`] if a name is unknown and there are no other errors. Any error of [`CheckSession::open`].

@@ -24,8 +24,8 @@ const SECONDS: &str = "0.05";
 /// generated with the C options of `config`. `compiler` is the C compiler, `None` for the default.
 ///
 /// # Errors
-/// [`CommandError::Input`] if the benchmark cannot be generated. Any error of [`CompiledProgram::new`] or
-/// [`compiled_program::run`].
+/// [`CommandError::Input`] if the benchmark cannot be generated. [`CommandError::Machine`] if the handler of interrupts
+/// cannot be installed. Any error of [`CompiledProgram::new`] or [`compiled_program::run`].
 pub(super) fn costs(
     graph: &Graph,
     config: &Config,

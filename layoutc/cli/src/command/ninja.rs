@@ -110,8 +110,7 @@ fn edge(
 }
 
 /// Build edge for the umbrella header of a project, which `action` produces. It depends on the files `settings` and on
-/// the layoutc binary, and, of the actions `all`, on the outputs of all manifests of the project, so that ninja runs it
-/// last.
+/// the layoutc binary. Ninja runs it after the edges for the manifests of the same project, whose actions are in `all`.
 fn project_edge(
     action: &BuildAction,
     settings: &[PathBuf],

@@ -301,8 +301,8 @@ fn is_npy_output(path: &Path, args: &RelayoutArgs, standard: bool) -> bool {
 }
 
 /// Prints the path of the output and the size of the converted tensor in bytes, without a header and with sub-byte
-/// elements packed. As JSON, also prints the number of chunks, if the conversion ran in chunks. The pair
-/// `(bytes, pieces)` has these numbers. Prints nothing if the output is standard output.
+/// elements packed. As JSON, also prints the number of chunks, if the conversion ran in chunks. The pair `(bytes,
+/// pieces)` has these numbers. Prints nothing if the output is standard output, or as text with `--quiet`.
 fn report_written(
     args: &RelayoutArgs,
     output: &Path,

@@ -15,8 +15,8 @@ use crate::report::json::{integer, integers};
 
 use super::CommandOutcome;
 
-/// Prints that two tensors have the same map, or the first element whose location in memory differs. The outcome is
-/// [`CommandOutcome::InputError`] if they differ or cannot be compared.
+/// Prints that two tensors have the same map, or how they differ: the first element whose location in memory differs,
+/// or the numbers of physical axes. The outcome is [`CommandOutcome::InputError`] if they differ or cannot be compared.
 ///
 /// # Errors
 /// [`CommandError::Usage`] if the path is a folder, or a tensor is unknown and the manifest has no errors. Any error of

@@ -23,7 +23,7 @@ use crate::console::{Console, ReportFormat};
 use super::CommandOutcome;
 use super::element::{least_symbols, one_manifest, tensor_or_view};
 
-/// Width of the picture in columns if standard output is not a terminal.
+/// Width of the picture in columns if no standard stream is a terminal.
 const PLAIN_WIDTH: usize = 100;
 
 /// Prints the picture of a layout on the terminal, or writes it to the files of `--svg` and `--html`. The outcome is
@@ -96,7 +96,7 @@ impl<'a> PictureInput<'a> {
     /// Picture of the slice. Parts of it that exceed the size limits `room` are omitted.
     ///
     /// # Errors
-    /// [`CommandError::Input`] if an index cannot be evaluated.
+    /// [`CommandError::Input`] if a computation fails, for example by an overflow.
     fn picture(&self, room: PictureLimits) -> Result<Picture, CommandError> {
         picture(&self.tensor, &self.symbols, self.frame.clone(), room, self.subject)
             .map_err(|error| undrawn(&self.tensor, &error))
@@ -162,7 +162,7 @@ fn written(
     Ok(())
 }
 
-/// Width of the terminal in columns, `PLAIN_WIDTH` without a terminal.
+/// Width in columns of the terminal to which a standard stream is connected, else `PLAIN_WIDTH`.
 fn width() -> usize {
     terminal_size::terminal_size().map_or(PLAIN_WIDTH, |(width, _)| usize::from(width.0))
 }

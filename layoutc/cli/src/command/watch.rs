@@ -8,8 +8,8 @@ use crate::{template_sandbox, watch};
 
 use super::{CommandOutcome, build};
 
-/// Builds the selected projects, and again on every change of an input, until interrupted. In the child process of the
-/// template sandbox, builds once.
+/// Builds the selected projects, and again on every change of an input, until interrupted or standard output is closed.
+/// In the child process of the template sandbox, builds once.
 pub(crate) fn run(args: &WatchArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if template_sandbox::is_child() {
         return build::run(&args.build, console);

@@ -49,7 +49,7 @@ fn used(place: &CursorPosition<'_>) -> Option<String> {
 }
 
 /// Locations of all references to the name at a position, with its declaration if the request asks for it. `None` if
-/// there is no declared name at the position.
+/// there is no declared name at the position, or if no project has read the document.
 pub(super) fn references(server: &LspServer, params: &ReferenceParams) -> Option<Vec<Location>> {
     let at = &params.text_document_position;
     let (CursorPosition { project, known, offset, .. }, path) =

@@ -13,7 +13,8 @@ use lsp_types::{
 
 use super::server::{CursorPosition, LspServer};
 
-/// Range and text of the name at a position; `None` if there is no declared name at the position.
+/// Range and text of the name at a position; `None` if there is no declared name at the position, or if no project has
+/// read the document.
 pub(super) fn prepare(
     server: &LspServer,
     params: &TextDocumentPositionParams,
@@ -30,8 +31,8 @@ pub(super) fn prepare(
 ///
 /// # Errors
 /// [`RenameError::Nothing`] if there is no declared name at the position, or no project has read the document.
-/// [`RenameError::Invalid`] if the new name is no valid name. [`RenameError::Taken`] if another declaration has the new
-/// name.
+/// [`RenameError::Invalid`] if the new name is no valid name. [`RenameError::Taken`] if another visible declaration of
+/// the same kind has the new name.
 #[expect(
     clippy::disallowed_types,
     clippy::mutable_key_type,

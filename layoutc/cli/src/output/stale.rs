@@ -17,7 +17,7 @@ use crate::state::stat::{FileStat, Timestamp};
 use super::SweepScope;
 use super::existing_output::{LARGEST, has_seal, is_torn};
 
-/// Origin of a file in the output folder that is no longer generated.
+/// Origin of a file in the output folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StaleOwnership {
     /// File that layoutc wrote, and that is unchanged since, or as a power failure left it.
@@ -70,9 +70,9 @@ pub(super) fn is_swept(sweep: &SweepScope, path: &str) -> bool {
     swept(sweep).iter().any(|folder| folder.is_empty() || is_in(folder))
 }
 
-/// Pairs of path and origin for the files at `paths`, relative to `root`, which are no longer generated. A file with
-/// the metadata that `facts` has for it is unchanged. Of other files, a missing or special one and one larger than
-/// [`LARGEST`] count as foreign, and so does an unreadable file that `facts` does not contain as an output.
+/// Pairs of path and origin for the files at `paths`, relative to `root`. A file with the metadata that `facts` has for
+/// it is unchanged. Of other files, a missing or special one and one larger than [`LARGEST`] count as foreign, and so
+/// does an unreadable file that `facts` does not contain as an output.
 ///
 /// # Errors
 /// [`CommandError::Machine`] if an output in `facts` cannot be read.

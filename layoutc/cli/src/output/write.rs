@@ -319,8 +319,8 @@ pub(super) fn remove(home: &OutputDir, path: &str) -> Result<(), CommandError> {
 /// the file if it is missing. Returns `Unchanged` without writing if the file has this text already, else `Written`.
 ///
 /// # Errors
-/// [`CommandError::Input`] if the path is a link to another text. [`CommandError::Machine`] if the file cannot be
-/// written.
+/// [`CommandError::Input`] if the path is a link, unless it leads to a file with this text. [`CommandError::Machine`]
+/// if the file cannot be written.
 pub(crate) fn replace(path: &Path, text: &str) -> Result<OutputStatus, CommandError> {
     if fs::read(path).is_ok_and(|found| found == text.as_bytes()) {
         return Ok(OutputStatus::Unchanged);

@@ -62,8 +62,8 @@ pub(crate) fn locate(source: DiagnosticSource<'_>, start: usize, end: usize) -> 
 }
 
 /// First line of the outermost block around the line at `start`, a byte offset in the file. It is the nearest line
-/// above that is neither empty, indented nor a comment. `None` if the line at `start` is not indented, if no such line
-/// is above it, or if that nearest line does not end with `{` or `[`.
+/// above that is neither empty, indented nor a comment. `None` if the line at `start` is neither indented nor empty, if
+/// no such line is above it, or if that nearest line does not end with `{` or `[`.
 pub(crate) fn block_head(source: DiagnosticSource<'_>, start: usize) -> Option<SourceLine<'_>> {
     let is_indented = |line: &str| line.is_empty() || line.starts_with([' ', '\t']);
     if !is_indented(locate(source, start, start).text) {

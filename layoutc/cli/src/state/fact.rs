@@ -192,7 +192,7 @@ impl<'a> BuildFacts<'a> {
         of_target.insert(manifest, EmitEntry { nth: self.times, emitted });
     }
 
-    /// Fingerprint of the output at `path`; `None` if the log has no evidence that layoutc wrote the file.
+    /// Fingerprint of the output at `path`; `None` if the log has no such output, or has it as removed.
     pub(crate) fn output(&self, path: &str) -> Option<&Fingerprint> {
         match self.found.get(path) {
             Some(found) => found.as_ref(),

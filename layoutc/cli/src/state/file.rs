@@ -44,7 +44,8 @@ pub(super) fn read(dir: &OwnedFd, [name, _]: FileNames) -> io::Result<Option<(Ve
 }
 
 /// Writes `bytes` after the first `valid_bytes` bytes of the file with the first of the two names in the state folder
-/// `dir`, and drops its former content from there on. On an error, the file is cut to its first `valid_bytes` bytes.
+/// `dir`, and drops its former content from there on. If the write fails, the file is cut to its first `valid_bytes`
+/// bytes.
 pub(super) fn append(
     dir: &OwnedFd,
     [name, _]: FileNames,

@@ -69,7 +69,7 @@ impl DiskMemo {
 
     /// Appends the results that were stored since the last call to the file in the state folder `dir`. The lock of the
     /// state folder must be held. `live` returns the keys of the results that may be used again. If the file is much
-    /// larger than these results ([`GROWTH`]), all others are dropped.
+    /// larger than these results ([`GROWTH`]), all other old results are dropped.
     ///
     /// # Errors
     /// An error of the system in writing the file. Results that were not stored are then computed again by a later

@@ -57,7 +57,8 @@ pub(super) struct InputSnapshot {
     listing: ReadSet,
     /// States of the files that the last build read and that are not in `listing`.
     others: FileStates,
-    /// Projects of the build. `None` if the discovery fails; then the inputs of the last build still count.
+    /// Projects of the build. `None` if the discovery fails, or a configuration is invalid; then the inputs of the last
+    /// build still count.
     projects: Option<Arc<Vec<Project>>>,
 }
 
@@ -92,7 +93,7 @@ impl InputSnapshot {
     }
 
     /// Pair of the projects of the build, and the states of their files by absolute path; `None` if the projects cannot
-    /// be discovered.
+    /// be discovered, or a configuration is invalid.
     pub(super) fn found(&self) -> Option<(&[Project], &FileStates)> {
         self.projects.as_ref().map(|projects| (projects.as_slice(), &self.listing.files))
     }

@@ -86,8 +86,8 @@ impl Fix {
 pub struct Diagnostic {
     /// Severity of the diagnostic: error or warning.
     pub severity: Severity,
-    /// Code that identifies the kind of the diagnostic across versions, such as `graph::shape`; printed as
-    /// `error[…]`.
+    /// Code that identifies the kind of the diagnostic across versions; printed after the severity:
+    /// `error[graph::shape]`.
     pub code: Code,
     /// Main message: one line, with values in backticks.
     pub message: String,

@@ -76,8 +76,8 @@ pub struct CheckedProject {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Dependencies and diagnostics of one manifest. Its check stays valid as long as its own text, the texts of `uses` and
-/// the configuration do not change.
+/// Dependencies and diagnostics of one manifest. Its check stays valid as long as the configuration, its own text and
+/// the texts of `uses` do not change, and no other manifest that they name in `use` becomes readable.
 #[derive(Debug, Clone)]
 pub struct CompilationUnit {
     /// Paths of the readable manifests that this one uses, directly or indirectly, sorted.
@@ -148,7 +148,7 @@ pub(crate) type CheckCompleteSchedule = fn(
 ) -> Result<Vec<Option<Vec<i128>>>, Box<Diagnostic>>;
 
 /// Checks the manifests at `paths`, and proves their layouts. Manifests that they use are loaded, and contribute the
-/// items of their scopes, such as consts and transforms; their tensors, kernels and graphs are not checked.
+/// items of their scopes, such as consts and transforms; their tensors, views and graphs are not checked.
 pub(crate) fn check(
     host: &CompileEnv<'_>,
     paths: &[String],

@@ -22,8 +22,8 @@ pub(super) struct PaddingOrigin {
     /// `strides`, a swizzle or a stated extent), or steps that round up, such as `tile`, account for all slots. False
     /// if a map may have added slots.
     pub(super) is_explained: bool,
-    /// Location of the last step that may add slots: one after which there are more slots, or not provably as few, as
-    /// before it, or any `strides`, `swizzle`, `align` of an axis or `align … at=origin`. For a map or a foreign
+    /// Location of the last step that may add slots: one after which there are more slots than before it, or not
+    /// provably as few, or any `strides`, `swizzle`, `align` of an axis or `align … at=origin`. For a map or a foreign
     /// notation, that of its text. `None` if the layout has no such step.
     pub(super) grown: Option<FileSpan>,
     /// Period of the swizzle in elements if the step at `grown` is a swizzle; `None` otherwise.
@@ -210,9 +210,9 @@ fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
     alternatives.into_iter().filter_map(as_digits).collect()
 }
 
-/// Alternatives of an index: each XOR is replaced by one of its operands, and each `sum % n` either stays or is
-/// replaced by `term % n`, with one term of the sum. `(a ^ b) + c` has the alternatives `a + c` and `b + c`. At most
-/// [`MAX_ALTERNATIVES`]; further ones are ignored.
+/// Alternatives of an index. Each `sum % n` either stays as it is, with any XOR in it, or is replaced by `term % n`,
+/// with one term of the sum that is not constant. Each other XOR is replaced by one of its operands: `(a ^ b) + c` has
+/// the alternatives `a + c` and `b + c`. At most [`MAX_ALTERNATIVES`]; further ones are ignored.
 fn straight(index: &Expr) -> Vec<Expr> {
     let one = |expr: &Expr| vec![expr.clone()];
     let mut alternatives = match index.node() {

@@ -66,7 +66,7 @@ impl<'a> LayoutSource<'a> {
     /// there is one.
     ///
     /// # Errors
-    /// The faults of the axes, of the conditions, or of the first step that fails.
+    /// The faults of the axes, of the conditions, of `first`, or of the first step that fails.
     pub(super) fn apply_steps(
         &self,
         axes: &[Axis],

@@ -54,13 +54,14 @@ impl Recorder {
         Self { tensor: None, steps: Mutex::default() }
     }
 
-    /// Steps of the recorded tensor in order; empty if no valid tensor has the name. If several manifests have a tensor
-    /// of this name, or the recorder records all tensors, the steps of the first tensor by path and name.
+    /// Steps of the recorded tensor in order; empty if none was recorded. Of several recorded tensors, those of the
+    /// first by path and name.
     pub fn into_steps(self) -> Vec<StepRecord> {
         self.into_all().into_values().next().unwrap_or_default()
     }
 
-    /// Steps of every valid tensor that the recorder selects.
+    /// Steps of every tensor without errors that the recorder selects. Views with a layout of their own are recorded
+    /// too.
     pub fn into_all(self) -> StepRecords {
         self.steps.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

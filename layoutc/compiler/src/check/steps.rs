@@ -44,8 +44,8 @@ pub(super) struct StepLowering<'a> {
     /// Number of slots that are accounted for: those of the tensor's extents, and those that steps that round up, such
     /// as `tile` and `pad`, add. Slots that a map adds are not counted. `None` on overflow.
     filled: Option<Expr>,
-    /// Location of the last step that may add slots: one after which there are more slots, or not provably as few, as
-    /// before it, or any `strides`, `swizzle`, `align` of an axis or `align … at=origin`. For a map or a foreign
+    /// Location of the last step that may add slots: one after which there are more slots than before it, or not
+    /// provably as few, or any `strides`, `swizzle`, `align` of an axis or `align … at=origin`. For a map or a foreign
     /// notation, that of its text. `None` if there is no such step yet.
     grown: Option<FileSpan>,
     /// Pair (span of the `swizzle` step, period of its pattern in elements); `None` without a swizzle.

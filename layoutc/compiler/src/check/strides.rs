@@ -46,8 +46,8 @@ impl StrideSource {
     }
 
     /// Creates the source for a text with strides in a foreign notation at `place`. `strides` are the injective strides
-    /// to suggest, in elements; `None` for no suggestion. Only texts of MLIR, mdspan and `NumPy` get one. That
-    /// of `NumPy` is in bytes; there is none if a stride of elements of `element_bits` bits is no whole number of bytes.
+    /// to suggest, in elements; `None` for no suggestion. Only texts of MLIR, mdspan and `NumPy` get one. That of
+    /// `NumPy` is in bytes; there is none if a stride of elements of `element_bits` bits is no whole number of bytes.
     pub(super) fn foreign(
         notation: Notation,
         place: FileSpan,
@@ -110,8 +110,8 @@ fn joined(numbers: &[i128], between: &str) -> String {
 }
 
 /// Injective strides close to `strides`, in elements, one for each of `axes`: each exceeds the largest offset reached
-/// with the smaller ones. `None` if `strides` have this property already, if a stride or extent is symbolic, or if a
-/// result exceeds 64 bits.
+/// with the smaller ones, except along axes of extent 0 or 1, whose strides are not changed. `None` if `strides` have
+/// this property already, if a stride or extent is symbolic, or if a result exceeds 64 bits.
 pub(super) fn injective_strides(axes: &[Axis], strides: &[Expr]) -> Option<Vec<i128>> {
     let extents: Option<Vec<i128>> = axes.iter().map(|axis| axis.extent.as_const()).collect();
     let given: Option<Vec<i128>> = strides.iter().map(Expr::as_const).collect();

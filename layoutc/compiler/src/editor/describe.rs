@@ -54,8 +54,8 @@ fn table(head: &str, rows: &[(&str, String)]) -> String {
     text
 }
 
-/// Padding in elements, bytes and percent: `896 of 1024 elements, 3584 bytes, 87.5 %`. Bytes and percent are left out
-/// if a count depends on a symbol.
+/// Padding in elements, bytes and percent: `896 of 1024 elements, 3584 bytes, 87.5 %`. Bytes and percent are rounded
+/// down; they are left out if a count depends on a symbol.
 fn padding(tensor: &Tensor) -> String {
     let layout = &tensor.layout;
     let counts = tensor.counts();

@@ -124,7 +124,7 @@ pub fn declaration<'f>(
 }
 
 /// Occurrences of a declared name, including the one in the declaration, by the path of the manifest. A manifest is
-/// left out if the name refers to another declaration there.
+/// left out if the name does not refer to this declaration there.
 pub fn mentions_of<'f>(
     files: &'f EditorFiles,
     declaration: Declaration<'_>,

@@ -250,8 +250,8 @@ pub(super) fn values_of(node: &str, key: Option<&str>) -> Vec<&'static str> {
     }
 }
 
-/// Documentation of a node called `name`; `None` for an unknown node. `around` is the name of the node in whose block
-/// it occurs, `None` at the top level.
+/// Documentation of a node called `name`; `None` if no such node is known there. `around` is the name of the node in
+/// whose block it occurs, `None` at the top level.
 pub(super) fn node(name: &str, around: Option<&str>) -> Option<&'static KeywordDoc> {
     let table = match around {
         None => TOP,

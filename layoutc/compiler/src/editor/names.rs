@@ -156,9 +156,9 @@ impl NameCollector<'_> {
         true
     }
 
-    /// Records a reference for every identifier in the expressions at `spans`. A parameter or operand of the current
-    /// item comes first. In a kernel without `operands`, any other identifier before `[` is a tensor. All others are
-    /// consts or symbols.
+    /// Records a reference for every identifier in the expressions at `spans`. An identifier that names a parameter or
+    /// operand of the current item refers to that. In a kernel without `operands`, any other identifier before `[` is a
+    /// tensor. All others are consts or symbols.
     fn expressions<'r>(&mut self, spans: impl IntoIterator<Item = &'r Range<usize>>) {
         for span in spans {
             for word in words(self.text, span) {

@@ -37,8 +37,8 @@ pub struct OutlineItem {
     pub name_span: Range<usize>,
 }
 
-/// Outline entries for the top-level items of a manifest, in the order of the text. `use` items and items without a
-/// name have no entry.
+/// Outline entries for the top-level items of a manifest, in the order of the text. `use` items, unknown items and
+/// items without a name have no entry.
 pub fn outline(file: &EditorFile) -> Vec<OutlineItem> {
     file.nodes.iter().filter_map(|node| item(&file.text, node)).collect()
 }

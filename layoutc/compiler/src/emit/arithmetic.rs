@@ -1,4 +1,5 @@
-//! Helper functions of arithmetic in generated code: names, definitions, and the choice by the printer.
+//! Helper functions for arithmetic on elements in generated code: names and definitions, and the properties of values
+//! by which the printer decides whether to call one.
 
 use super::dialect::Dialect;
 use super::model::ArithmeticUnit;

@@ -106,8 +106,9 @@ fn is_choice(cast: Cast) -> bool {
     is_single(from) && (is_small(to) || is_integer) || is_small(from) && is_single(to)
 }
 
-/// True if a cast of the target language is the conversion to f32 or f64: from an integer type, or between f32 and f64,
-/// to infinity beyond the finite values. Processors round such a conversion to nearest, ties to even, in one instruction.
+/// True if a cast of the target language is the conversion: to f32 or f64, from an integer type, or from f32 or f64 if
+/// casts of the language preserve subnormal numbers. False if the result is clamped to the finite values. Processors
+/// round such a conversion to nearest, ties to even, in one instruction.
 fn is_plain(cast: Cast, dialect: &Dialect) -> bool {
     let is_float = |dtype: Dtype| matches!(dtype.scalar, Scalar::F32 | Scalar::F64);
     let (from, to) = (cast.from(), cast.to());

@@ -75,7 +75,8 @@ fn whole(values: &[i128]) -> Vec<i64> {
     values.iter().map(|value| clamped(*value)).collect()
 }
 
-/// Buffer of `bytes` bytes for `tensor`, whose elements have the value `number`.
+/// Buffer of `bytes` bytes for `tensor`, whose items are set to `number`. An item of packed elements has `number` in
+/// its low bits and once more in the bits of the next element.
 fn memory_of(
     tensor: &Tensor,
     (bytes, number): (i64, i128),

@@ -176,7 +176,8 @@ fn is_read(compute: &KernelInstance, buffer: BufferRef) -> bool {
     })
 }
 
-/// True if the first statement that writes the buffer does not depend on its previous contents.
+/// True if a statement writes the buffer, and the first one that does preserves none of its previous contents and does
+/// not read them.
 fn is_overwritten(compute: &KernelInstance, buffer: BufferRef) -> bool {
     let mut statements = compute.statements.iter();
     let first = statements.find(|statement| statement.target == buffer);

@@ -74,8 +74,8 @@ impl<'a> Emitter<'a> {
         Ok(files)
     }
 
-    /// Umbrella header, which includes the C headers of all manifests; `None` if none is configured. `outputs` are the
-    /// paths of all other outputs, with the folder of their target: `c/a.h`.
+    /// Umbrella header, which includes the C headers among `outputs`, except those that need MPI; `None` if none is
+    /// configured. `outputs` are the paths of all other outputs, with the folder of their target: `c/a.h`.
     ///
     /// # Errors
     /// `output::collision` if another output has the same path, regardless of case, and `template::*`.

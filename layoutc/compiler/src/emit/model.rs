@@ -326,7 +326,8 @@ pub struct TensorUnit {
     pub sharding: Option<ShardingUnit>,
     /// Ring buffer that holds a part of the tensor; `null` if memory holds the whole tensor.
     pub ring: Option<RingUnit>,
-    /// Steps of the layout as written, one line each. Each needs the filter `comment` in a comment.
+    /// Texts of the layout's steps in order, in manifest notation without the names of new axes. A transform is
+    /// replaced by its steps. In a comment, each text must be printed with the filter `comment`.
     pub steps: Vec<String>,
     /// Size constants in the order of their definition, then the constants of the axis labels.
     pub constants: Whole<Vec<Constant>>,
@@ -411,9 +412,9 @@ pub struct TestTensorUnit {
     pub ident: String,
     /// Element type, as in the manifest.
     pub dtype: String,
-    /// C type of an element.
+    /// Element type in the language.
     pub element: String,
-    /// C type of the buffer's items: `element`, or a byte type if elements are packed.
+    /// Type of the buffer's items: `element`, or a byte type if elements are packed.
     pub in_buffer: String,
     /// Access to elements that share bytes; `null` if elements are whole bytes.
     pub packed: Option<Packed>,

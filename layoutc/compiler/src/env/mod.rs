@@ -69,8 +69,8 @@ impl CompileStage {
     }
 }
 
-/// Observer of progress. It is called before and after each unit of work (one stage of one manifest), on the thread
-/// that executes it.
+/// Observer of progress. It is called before and after each unit of work, on the thread that executes it. A unit is one
+/// stage of one manifest; [`CompileStage::Emit`] has one unit for each target.
 pub trait Observer: Sync {
     /// Called when a unit of work begins on this thread.
     fn begin(&self);

@@ -108,9 +108,10 @@ fn parts(nodes: &[OnnxNode]) -> usize {
 }
 
 /// Operators that replace the call `call` of a function: the operators of its body, renamed, with the attributes of the
-/// call. An input or output of the function gets the name of the call's operand or result. Any other name gets the
-/// prefix `conv1.3/`: the call's name (or operator type, if it has no name) and `number`, which is unique for each
-/// call. An added `Identity` produces each output that is also an input of the function or an earlier output.
+/// call. An input of the function gets the name of the call's operand, empty if that is omitted; an output that the
+/// call requests gets the name of the result. Any other name gets the prefix `conv1.3/`: the call's name (or operator
+/// type, if it has no name) and `number`, which is unique for each call. An added `Identity` produces each requested
+/// output that is also an input of the function or an earlier output.
 fn called(function: &OnnxFunction, call: &OnnxNode, number: usize) -> Vec<OnnxNode> {
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
     for (k, name) in function.input.iter().enumerate() {

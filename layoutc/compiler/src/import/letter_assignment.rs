@@ -161,8 +161,9 @@ struct TransposeAliases {
 }
 
 /// Finds the transpositions that need no operator, and joins the classes of their corresponding axes. A transposition
-/// keeps its operator if its letters conflict, if its rank exceeds [`MAX_LETTERS`], or if its result is an output and
-/// the transposed tensor is an input, another output, or the source of another output.
+/// keeps its operator if, for example, its letters conflict, its rank exceeds [`MAX_LETTERS`], or its result is an
+/// output and the tensor of which it would be another layout is an input, another output, or the source of another
+/// output.
 fn untransposed(axes: &mut LetterClasses, network: &OnnxNetwork<'_>) -> TransposeAliases {
     let mut same: Vec<usize> = (0..network.tensors.len()).collect();
     let mut orders: Vec<Vec<usize>> =
@@ -206,7 +207,7 @@ pub(super) fn compose_permutations(order: &[usize], own: &[usize]) -> Vec<usize>
 }
 
 /// Assigns letters to the axes that have none: the default letter of the axis ([`USUAL`]) if it is free, else the first
-/// free letter of the alphabet. Computed tensors come before constants. Returns the letters of each tensor, in the
+/// free letter of the alphabet. Constants come after all other tensors. Returns the letters of each tensor, in the
 /// order of the tensors.
 ///
 /// # Errors

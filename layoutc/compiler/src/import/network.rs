@@ -45,7 +45,7 @@ pub(super) struct NetworkOperator<'a> {
     pub(super) node: &'a proto::OnnxNode,
     pub(super) kind: OnnxOperatorKind,
     /// Operands of the operator in order, except omitted ones, `parameters`, and those of which only the element type
-    /// is used. For an operator with subgraphs, the outer tensors that the subgraphs read follow.
+    /// is used. For an operator with subgraphs, tensors outside of the subgraphs that they read follow.
     pub(super) inputs: Vec<NetworkOperand>,
     /// Operands that are constant parameters, such as shapes and axes, which become properties of the node in the
     /// manifest.

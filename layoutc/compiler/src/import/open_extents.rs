@@ -41,8 +41,8 @@ impl OpenExtent<'_> {
 }
 
 /// Infers the network of a model, with assumed sizes for its open extents. Returns the network, and pairs (name, size)
-/// of the assumed sizes in the order of the model's inputs. No size is assumed if an input has an unknown rank, or if
-/// there are more than [`MAX_SLOTS`] open extents.
+/// of the assumed sizes in the order of the model's inputs. No size is assumed if neither the model nor an option gives
+/// the rank of an input, or if there are more than [`MAX_SLOTS`] open extents.
 ///
 /// # Errors
 /// [`ImportError::InvalidOption`] if an option does not match the model. [`ImportError::Faulty`] if the model is
@@ -107,7 +107,8 @@ struct OpenExtentInfo {
 }
 
 /// Open extents of the model's inputs with their properties, in the order of the inputs. Inputs whose shape an option
-/// sets have none. `None` if the rank of an input is open, or if there are more than [`MAX_SLOTS`].
+/// sets have none. `None` if another input has an unknown rank or is no tensor, or if there are more than
+/// [`MAX_SLOTS`].
 fn slots<'a>(
     graph: &'a proto::OnnxGraph,
     options: &ImportOptions<'_>,

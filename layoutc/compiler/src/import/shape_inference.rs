@@ -257,7 +257,7 @@ impl<'a> ShapeInference<'a> {
     }
 
     /// Position in the network of the tensor called `name`. A subgraph is searched before the graph that encloses it.
-    /// `None` if no graph has the name.
+    /// `None` if there is no tensor of that name.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         self.scopes.iter().rev().find_map(|scope| scope.by_name.get(name).copied())
     }

@@ -1,8 +1,8 @@
 //! Shape inference for operators with subgraphs: `If`, `Loop`, `Scan` and others.
 //!
 //! An `If` with a constant condition is replaced by the operators of the branch that is taken. Any other operator
-//! remains one node; the tensors outside of its subgraphs that the subgraphs read become further operands. The
-//! subgraphs of `If`, `Loop` and `Scan` are evaluated, but only for the shapes of the results.
+//! remains one node; tensors outside of its subgraphs that the subgraphs read become further operands. The subgraphs of
+//! `If`, `Loop` and `Scan` (from opset 9 on) are evaluated, but only for the shapes of the results.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,8 @@ use super::shape_inference::{InferResult, OnnxScope, ShapeInference};
 use crate::base::codes::Code;
 
 /// Results of an evaluated subgraph (`results`), and the positions in the network of the tensors outside the subgraph
-/// that it reads (`read`), ascending without duplicates.
+/// that it returns or that its operators read as data (`read`), ascending without duplicates. Operands that are
+/// constant parameters, such as shapes, are not listed.
 pub(super) struct SubgraphSummary {
     pub(super) results: Vec<ShapedTensor>,
     pub(super) read: Vec<usize>,

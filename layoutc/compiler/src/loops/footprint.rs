@@ -27,9 +27,9 @@ pub(crate) struct Block {
 
 /// Extents, along each axis, of the box of elements of the tensor `buffer` that one iteration of the loop `at`
 /// accesses. `target` is the tensor that the statement writes, `own` has the symbols and the loop schedule of the
-/// kernel, and `kept` names the loops of all caches of the statement,
-/// `shared` is the loop in which its intermediates are computed. `None` if the statement has no such loop, or
-/// neither writes the tensor nor reads it in its value at affine indices.
+/// kernel, `kept` names the loops of all caches of the statement, and `shared` is the loop in each iteration of which
+/// an intermediate that the statement uses is computed. `None` if the statement has no loop `at`, or neither writes the
+/// tensor nor reads it in its value at affine indices.
 ///
 /// # Errors
 /// A diagnostic with the code `kernel::cache` if the loop cannot have a cache of the tensor: the elements are not a box

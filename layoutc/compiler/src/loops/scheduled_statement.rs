@@ -150,8 +150,8 @@ fn lead(
     domain.find(&chosen.value).filter(|_| is_reduced)
 }
 
-/// Checks that the tile of a cache has the extents of the box `block` that an iteration uses. They differ on GPUs if the
-/// loop of an intermediate (`at`) is outermost only on CPUs.
+/// Checks that the tile of a cache has the extents of `block`, the box that an iteration uses; a [`PlanError::Choice`]
+/// if not. They differ, for example, on GPUs if the loop of an intermediate (`at`) is outermost only on CPUs.
 fn same_tile(cache: &TileCache, block: Option<Block>) -> Result<(), PlanError> {
     let Some(block) = block else { return Ok(()) };
     let axes = cache.block.layout.logical();

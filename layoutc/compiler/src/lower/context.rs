@@ -127,7 +127,7 @@ impl<'a> Context<'a> {
         self.bits() < 8
     }
 
-    /// True if the layout has padding, and pack writes the fill value to it.
+    /// True if the layout may have padding, and pack writes the fill value to it.
     pub(crate) fn fills(&self) -> bool {
         let padded = self.layout.verdict() == layoutc_algebra::layout::Verdict::Padded;
         padded && self.tensor.fill != Fill::Nothing

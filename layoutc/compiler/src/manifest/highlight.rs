@@ -14,7 +14,7 @@ pub enum HighlightKind {
     Node,
     /// Key of a property, such as `dtype`.
     Property,
-    /// Quoted string.
+    /// Quoted string, or a character that KDL does not allow.
     String,
     /// Number.
     Number,
@@ -78,8 +78,8 @@ fn value(text: &str, token: &KdlToken) -> Option<HighlightKind> {
     }
 }
 
-/// Range of the comments in the byte range `gap` between two tokens, from the first to the last of them, paired with
-/// [`HighlightKind::Comment`]; `None` if there are none.
+/// Range from the first comment in the byte range `gap` between two tokens to the end of `gap`, without trailing white
+/// space, paired with [`HighlightKind::Comment`]; `None` if there are no comments.
 fn comment(text: &str, gap: Range<usize>) -> Option<(Range<usize>, HighlightKind)> {
     let between = slice(text, &gap);
     let first = between.trim_start();

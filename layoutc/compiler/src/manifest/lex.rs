@@ -13,7 +13,7 @@ use crate::base::codes::Code;
 pub(super) const NESTING_LIMIT: usize = 128;
 
 /// Maximum number of tokens before a `//` that are searched for the name of the current node, so that lexing takes
-/// linear time. If the name is farther away, the `//` counts as a comment, not as a division.
+/// linear time. A name that is farther away is not found.
 const NODE_TOKENS: usize = 64;
 
 /// Kind of a KDL token.

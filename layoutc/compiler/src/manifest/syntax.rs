@@ -45,8 +45,8 @@ pub use tensor::{
 };
 
 /// String of the manifest, such as an expression or a layout, with its location. Byte `k` of `value` is byte
-/// `span.start + k` of the file, except for an element type that is part of an XLA text, which has the span of that
-/// text.
+/// `span.start + k` of the file, unless the text is derived from another: the element type in an XLA text, for example,
+/// has the span of the XLA text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpannedText {
     /// Text of the string, without quotes.
@@ -73,7 +73,7 @@ pub struct Identifier {
 pub struct IntegerLiteral {
     /// Value of the integer.
     pub value: i128,
-    /// Byte range in the file of the integer, or of the XLA text that contains it.
+    /// Byte range in the file of the integer, or of the text that it is read from, such as `64 MiB` or an XLA text.
     pub span: Range<usize>,
 }
 

@@ -98,7 +98,7 @@ impl SharedLoop {
     }
 }
 
-/// Intermediates and statements of a kernel as the manifest writes them.
+/// Intermediates and statements of a kernel before reductions were fused with the statements that map their results.
 #[derive(Debug, Clone)]
 pub struct UnfusedStatements {
     /// Intermediate tensors that are stored in a buffer, as [`KernelInstance::locals`].
@@ -108,7 +108,8 @@ pub struct UnfusedStatements {
 }
 
 impl KernelInstance {
-    /// Instance with the statements as the manifest writes them, each computed as a whole.
+    /// Instance with the statements before fusion (see [`KernelInstance::unfused`]), and without intermediates that are
+    /// computed in each iteration of a loop.
     pub(crate) fn as_written(&self) -> Cow<'_, Self> {
         let mut whole = self.computed_as_a_whole();
         if let Some(unfused) = &self.unfused {
@@ -153,7 +154,7 @@ impl KernelInstance {
         Some(Self { name, statements, ..self.with_schedule(LoopSchedule::default()) })
     }
 
-    /// Name of an operand or intermediate in the kernel; empty for a buffer of another kernel.
+    /// Name of an operand or intermediate in the kernel; empty if the kernel has none at this position.
     pub(crate) fn buffer_name(&self, buffer: BufferRef) -> &str {
         let name = match buffer {
             BufferRef::Operand(k) => self.operands.get(k).map(|operand| &operand.name),

@@ -146,7 +146,7 @@ pub enum OperatorLowering {
     Operator,
     /// No operation: the result of a transposition shares the operand's memory.
     Alias,
-    /// Relayout by layoutc that performs a transposition; its cost is the number of bytes moved.
+    /// Relayout by layoutc that performs a transposition; its cost is the number of bytes that it reads and writes.
     Conversion,
 }
 

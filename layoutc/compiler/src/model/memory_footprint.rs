@@ -10,7 +10,7 @@ use super::Tensor;
 /// element.
 #[derive(Debug, Clone)]
 pub struct MemoryFootprint {
-    /// Number of slots that hold no element, which are padding.
+    /// Number of slots minus the number of elements. These slots are padding, unless elements share slots.
     pub padding_elements: Expr,
     /// Size of the buffer in bytes: `ceil(slots * element_bits / 8)`.
     pub bytes: Expr,

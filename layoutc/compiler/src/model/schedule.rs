@@ -15,7 +15,8 @@ pub struct GraphSchedule {
     pub cost: u64,
     /// Proven lower bound on the cost of every layout plan of the graph, in bytes.
     pub lower_bound: u64,
-    /// Buffers of the graph's tensors, one for each pair of a tensor and a layout in which it is stored.
+    /// Buffers of the graph's tensors, one for each pair of a tensor and a layout in which it is stored. Aliases share
+    /// the buffer of another pair (see [`GraphBuffer::aliases`]).
     pub buffers: Vec<GraphBuffer>,
     /// Operators of the graph, which the caller implements.
     pub operators: Vec<ScheduleOperator>,
@@ -65,9 +66,8 @@ pub struct BufferBinding {
     pub name: String,
     /// Position of the buffer in [`GraphSchedule::buffers`].
     pub buffer: usize,
-    /// Position in [`crate::model::Manifest::tensors`] of a tensor with this layout, for which code is generated. A
-    /// tensor that is an input, constant or output of the graph, or the source or destination of a conversion in this
-    /// layout, has memory; any other has `memory none`, and only index functions are generated for it.
+    /// Position in [`crate::model::Manifest::tensors`] of a tensor with this layout, for which code is generated. It
+    /// has `memory none` if generated code does not access its elements.
     pub tensor: usize,
 }
 

@@ -33,7 +33,7 @@ pub enum ViewKind {
     /// Reinterpretation of the base's memory with the shape and layout that the view declares.
     Reinterpret,
     /// Window, such as `map "(h, w) -> (0, h, w)"`: the indices in the base of the view's element, one for each axis of
-    /// the base, as expressions over the axes of the view (`Var::Axis`).
+    /// the base, as expressions over the axes (`Var::Axis`) and symbols of the view.
     Window(Vec<Expr>),
 }
 

@@ -96,7 +96,7 @@ impl Simplifier {
     /// Simplified body of a loop that has one iteration, as statements that replace the loop; the loop variable is one
     /// of the visible constants. Index constants of the body are substituted, because a neighboring loop may declare
     /// the same names. The loop must stay if a statement of the body itself is not a loop, branch, store, update,
-    /// primitive, comment or index constant: the simplified body is then the `Err`.
+    /// primitive, comment or `Let`: the simplified body is then the `Err`.
     fn inlined(&mut self, body: Vec<Stmt>) -> Result<Vec<Stmt>, Vec<Stmt>> {
         let declares = |stmt: &Stmt| {
             !matches!(

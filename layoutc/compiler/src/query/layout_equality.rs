@@ -11,12 +11,12 @@ use crate::env::executor::RayonExecutor;
 use crate::model::Tensor;
 use crate::model::layout_names;
 
-/// Result of a comparison of two tensors' memory layouts.
+/// Result of a comparison of two tensors' memory layouts. Element types are not compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TensorComparison {
     /// Every element has the same physical index and offset in both tensors.
     Same {
-        /// True if the physical extents and the sizes of both buffers, including padding, are proven equal too.
+        /// True if the physical extents and the numbers of slots of both buffers are proven equal too.
         equal_sizes: bool,
     },
     /// Some element has another physical index or offset in the second tensor than in the first.
@@ -35,7 +35,7 @@ pub enum TensorComparison {
 }
 
 /// Compares the memory layouts of two tensors, for all elements and all values of the symbols. An axis of one tensor
-/// corresponds to the axis of the other with the same name.
+/// corresponds to the axis of the other with the same name. Element types are not compared.
 ///
 /// # Errors
 /// A diagnostic `shape::same` if the tensors differ in their axes, extents, symbols or sets of elements. A diagnostic

@@ -142,7 +142,8 @@ pub(super) fn fill(
     Some(())
 }
 
-/// Copies runs of one element each, `moves.bytes` bytes long.
+/// Copies equally spaced runs. If the offsets and strides are multiples of the length of a run, each run is copied as
+/// one element of this size.
 pub(super) fn elements(source: &[u8], target: &mut [u8], moves: &Runs) -> Option<()> {
     let whole = |bytes: i64| match bytes.checked_rem(moves.bytes) {
         Some(0) => bytes.checked_div(moves.bytes),

@@ -17,8 +17,8 @@ pub(super) struct Pass {
 }
 
 impl Pass {
-    /// Converts `source` to `target` in parallel chunks; elements without a counterpart in the shorter buffer are
-    /// skipped. `None` if both formats are packed, a packed chunk is too short, or a target element exceeds 8 bytes.
+    /// Converts `source` to `target`, which have the same number of elements, in parallel chunks. `None` if both
+    /// formats are packed, a packed buffer is found to be too short, or a target element exceeds 8 bytes.
     pub(super) fn run(self, source: &[u8], target: &mut [u8]) -> Option<()> {
         let converter = CastEvaluator::new(self.cast);
         let bytes = [self.from, self.to].map(bytes_of_chunk);

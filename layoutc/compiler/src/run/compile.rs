@@ -301,8 +301,8 @@ impl<'a> Compiler<'a> {
         Ok(Program::of(&self.bytes(index)?))
     }
 
-    /// Offset of element `index` in a buffer, in bytes. Packed elements have a byte offset only for index 0; others are
-    /// [`RunError::Unsupported`].
+    /// Offset of element `index` in a buffer, in bytes. Of packed elements, only the one at the constant index 0 has an
+    /// offset; any other index is [`RunError::Unsupported`].
     fn bytes(&self, index: &Expr) -> Result<Value, RunError> {
         let bytes = match self.width {
             Width::Bytes(bytes) => bytes,

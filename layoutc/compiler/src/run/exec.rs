@@ -19,7 +19,8 @@ struct Machine<'a> {
     before: i64,
     slots: Vec<i64>,
     room: Room,
-    /// Loop of which this thread runs a part: slot of the loop variable, first value, exclusive end.
+    /// Part of a loop that this thread runs: slot of the loop variable, first value and exclusive end of the part.
+    /// `None` if it runs every loop as a whole.
     only: Option<(usize, i64, i64)>,
 }
 
@@ -222,7 +223,8 @@ impl Machine<'_> {
 
     /// Calls `one` for each of `count` iterations, in which the loop variable of `each` grows by `step`. The arguments
     /// are the source buffer, the target buffer, the value to store (`Ok` with a source index or `Err` with the bytes
-    /// of a constant), and the destination index. Indices are in elements. `None` if `one` returns `None`.
+    /// of a constant), and the destination index. Indices are in elements. `None` if `one` returns `None`, or if the
+    /// loop variable overflows.
     fn in_lanes(
         &mut self,
         each: &Each,

@@ -57,7 +57,7 @@ pub enum RunError {
     /// A size or extent is negative or too large for the address space, or a temporary buffer cannot be allocated.
     #[error("a buffer is larger than memory")]
     TooLarge,
-    /// An access is outside its buffer.
+    /// An access is outside its buffer, or an element type conversion is not supported.
     #[error("the plan leaves a buffer")]
     Outside,
     /// The layout has a `where` domain, which relayout in pieces does not support.
@@ -65,8 +65,7 @@ pub enum RunError {
         "a tensor whose `where` leaves indices out is not moved in pieces: give more `--memory`"
     )]
     Domain,
-    /// The plan contains a statement or primitive that the interpreter does not support, or the element type cannot
-    /// represent the fill value.
+    /// The interpreter does not support the plan of the relayout, or the element type cannot represent the fill value.
     #[error("the plan cannot be carried out here")]
     Unsupported,
 }
@@ -115,7 +114,7 @@ pub fn pack(tensor: &Tensor, symbols: &BTreeMap<String, i128>) -> Result<Move, R
 }
 
 /// Plans the relayout from the layout to the dense row-major buffer. `symbols` has the value of each symbol by name.
-/// Padding is not read.
+/// The contents of padding have no effect.
 ///
 /// # Errors
 /// Errors of [`pack`].
@@ -184,8 +183,8 @@ fn prepared(
 }
 
 impl Move {
-    /// Copies every element of `source` to its position in `target`. Buffers need no alignment. Runs on several threads
-    /// if the destination is large and the plan has a loop whose iterations write disjoint windows of it.
+    /// Copies every element of `source` to its position in `target`, with the element type conversion if there is one.
+    /// Buffers need no alignment. May run on several threads.
     ///
     /// # Errors
     /// [`RunError::Size`] if the size of a buffer is not [`Move::from_bytes`] or [`Move::to_bytes`];

@@ -38,7 +38,7 @@ impl Packing {
     }
 
     /// Byte `byte` and the next one as a 16-bit value, in stream order: the first byte is the most significant one if
-    /// `high_first`. The next byte is read as 0 unless `is_in_two`.
+    /// `high_first`. The next byte is read as 0 unless `is_in_two`. `None` if a byte is outside the buffer.
     fn window(self, buffer: &[u8], byte: usize, is_in_two: bool) -> Option<u16> {
         let first = *buffer.get(byte)?;
         let other = if is_in_two { *buffer.get(byte + 1)? } else { 0 };

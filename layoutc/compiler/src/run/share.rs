@@ -85,7 +85,7 @@ impl Span {
 }
 
 /// Outermost loop of the nest with disjoint windows and at least two iterations for each of `threads` threads; `None`
-/// if no loop qualifies. `slots` is the number of slots of the program.
+/// if no loop qualifies. `slots` is the number of variables of the program.
 pub(super) fn share(nest: &Loop, slots: usize, threads: usize) -> Option<Share> {
     let wanted = i64::try_from(threads).ok()?.checked_mul(2)?;
     let mut open = nest;
@@ -214,7 +214,7 @@ impl Spans {
     }
 
     /// Length from the start of the first run to the end of the last one, in bytes: `stride * (count - 1) + run`.
-    /// `None` if the stride is not a nonnegative constant.
+    /// `None` if no bounds of `count` are known, the stride is not a nonnegative constant, or a bound is too large.
     fn reach(&self, stride: &Program, count: &Program, run: Span) -> Option<Span> {
         let stride = stride.as_affine().filter(|sum| sum.terms.is_empty() && sum.constant >= 0)?;
         let before = self.span(count)?.plus(Span::constant(-1))?.scaled(stride.constant)?;

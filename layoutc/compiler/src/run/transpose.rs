@@ -1,6 +1,6 @@
-//! Transpose of blocks. Tiles are one cache line wide, so that each line is read once and written once; 8-byte words
-//! are transposed in registers. Partial tiles at the edges are copied as strided rows or columns. Blocks larger than a
-//! cache are split into pieces whose runs span several cache lines on both sides.
+//! Transpose of blocks, in tiles that are one cache line wide. Partial tiles at the edges, and blocks with a negative
+//! stride, are copied as strided rows or columns. Large blocks of elements of 4 bytes or more are transposed in pieces,
+//! each of which is first copied to a buffer that stays in the cache.
 
 use super::blocks::{Block, Runs, elements};
 use crate::machine::CPU;

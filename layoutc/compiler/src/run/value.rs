@@ -95,7 +95,7 @@ impl Binary {
     }
 }
 
-/// Floor division for positive divisors; 0 for divisor 0, which no plan contains.
+/// Floor division for positive divisors; 0 for divisor 0.
 fn floor_div(a: i64, b: i64) -> i64 {
     // Most operands are small, and a 32-bit division takes a third of the time of a 64-bit one.
     if let (Ok(a), Ok(b)) = (u32::try_from(a), u32::try_from(b)) {

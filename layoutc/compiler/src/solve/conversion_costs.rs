@@ -10,8 +10,8 @@ use crate::model::graph::{Compatibility, GraphTensor, LayoutCandidate};
 pub(super) struct CostScale(Cost);
 
 impl CostScale {
-    /// Scale for plans with at most `conversions` conversions and at most `bytes` bytes. If the scaled total could
-    /// exceed [`LARGEST`], the factor is 1 and conversions are not counted.
+    /// Scale for plans with at most `conversions` conversions and at most `bytes` bytes. The factor is
+    /// `conversions + 1`. If this times `bytes` is [`LARGEST`] or more, it is 1, and conversions are not counted.
     pub(super) fn new(conversions: Cost, bytes: u128) -> Self {
         let scale = conversions.saturating_add(1);
         let fits = u128::from(scale).checked_mul(bytes).is_some_and(|all| all < LARGEST.into());
@@ -133,7 +133,7 @@ impl ConversionCosts {
     }
 
     /// Cheapest trees of conversions from each candidate to each subset of `targets`, which are positions of
-    /// candidates. Time and memory grow with 2 to the power of the number of targets.
+    /// candidates. For n targets, the memory grows with 2^n and the time with 3^n.
     pub(super) fn trees(&self, targets: &[usize]) -> SteinerTrees<'_> {
         let all = 1_usize << targets.len();
         let mut trees = SteinerTrees { moves: self, targets: targets.to_vec(), rows: Vec::new() };

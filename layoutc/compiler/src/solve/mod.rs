@@ -60,8 +60,8 @@ pub(crate) fn impossible(graph: &Graph) -> Option<Box<Diagnostic>> {
     (found.bound == INFINITE).then(|| Box::new(no_plan(graph, true)))
 }
 
-/// Answer to the question if the tensors of a graph can have one layout each, so that no conversion is needed.
-/// Conversions of constants, and conversions that move no bytes, do not count.
+/// Answer to the question if the tensors of a graph can have one layout each, so that no tensor must be converted.
+/// Conversions that move no bytes, and permitted conversions of constants, do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Consistency {
     /// An assignment without conversions exists, or the costs of the graph overflow.

@@ -3,9 +3,10 @@
 //! Variables of the network:
 //! - one per operator, for its choice
 //! - one per input without a declared layout, for its candidate
-//! - one per constant without a declared layout that is pinned or restricted, for its candidate
+//! - one per constant without a declared layout that is not unconstrained ([`GraphTensor::is_unconstrained`]), for its
+//!   candidate
 //! - one per tensor with several readers that require layouts, for the set of these layouts, so that a shared
-//!   conversion is counted once; none for a constant that is neither pinned nor restricted
+//!   conversion is counted once; none for an unconstrained constant
 
 use std::collections::BTreeSet;
 
@@ -255,7 +256,7 @@ fn unions(fixed: usize, readers: &[(usize, Vec<usize>)]) -> Vec<usize> {
 
 impl GraphNetwork {
     /// Fixes the choices of operators to the positions in `choices`, in the order of the nodes. `None` leaves a choice
-    /// open, and so does a list that ends before the node. [`NetworkError::TooLarge`] if the costs overflow.
+    /// open, and so does a list that ends before the node.
     pub(super) fn fix(
         &mut self,
         graph: &Graph,

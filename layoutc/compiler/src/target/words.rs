@@ -166,8 +166,8 @@ pub(super) static C_MACROS: Words = Words::new(&[
     "jn",
 ]);
 
-/// Functions of the C library. A generated function may not have one of these names; a parameter may, unless generated
-/// code calls the function.
+/// Functions of the C library and of POSIX. A generated function may not have one of these names; a parameter may,
+/// unless generated code calls the function.
 pub(super) static C_FUNCTIONS: Words = Words::new(&[
     "abort",
     "abs",

@@ -21,13 +21,14 @@ pub enum GlowEditError {
     /// The alignment is 0.
     #[error("alignment is 0, expected at least 1")]
     Align,
-    /// The name of the attribute is empty, or contains `:` or `]`, so that the result would not parse.
+    /// The name of the attribute is empty, or contains `:` or `]`, so that the result would not parse to this
+    /// attribute.
     #[error("`{name}` is not an attribute name: it is empty, or contains `:` or `]`")]
     Name {
         /// Requested name of the attribute.
         name: String,
     },
-    /// The value of the attribute contains `]`, so that the result would not parse.
+    /// The value of the attribute contains `]`, so that the result would not parse to this attribute.
     #[error("`{value}` is not an attribute value: it contains `]`")]
     Value {
         /// Requested value of the attribute.

@@ -77,7 +77,7 @@ impl FlatLayout {
     /// * [`Inexpressible::Empty`]: an extent is 0.
     /// * [`Inexpressible::Swizzle`], [`Inexpressible::NoDigits`]: the offset is not a sum of digits.
     /// * [`Inexpressible::Reversed`]: a stride is negative.
-    /// * [`Inexpressible::Offset`]: the offset of the first element is not 0, or a constant is added to an index.
+    /// * [`Inexpressible::Offset`]: a constant is added to an index or to the offset.
     /// * [`Inexpressible::Expr`]: an expression becomes too large.
     pub(super) fn of(layout: &Layout) -> Result<Self, Inexpressible> {
         let ranks = layout.physical_map.len();

@@ -86,7 +86,8 @@ fn is_dense(flat: &FlatLayout) -> bool {
 
 /// Stride of each logical axis, in elements, in axis order. An axis without a block, such as an axis of extent 1, has
 /// the stride of the storage axis of its name and extent 1. If there is none, it has `stride * extent` of the next
-/// logical axis, as in `NumPy` and `PyTorch`. [`Inexpressible::Symbolic`] if a stride is symbolic.
+/// logical axis, as in `NumPy` and `PyTorch`, or 1 for the last axis. [`Inexpressible::Symbolic`] if a stride is
+/// symbolic.
 pub(super) fn elements(flat: &FlatLayout, layout: &Layout) -> Result<Vec<i128>, Inexpressible> {
     let whole = flat.whole(layout.logical.len())?;
     let mut strides = Vec::new();

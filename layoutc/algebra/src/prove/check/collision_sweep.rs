@@ -76,8 +76,8 @@ impl CollisionSweep {
     ///
     /// # Errors
     /// `Map` or `Bounds`, with the position of the first target of the component, if any of its targets is wrong.
-    /// `Collision` if two elements share a slot. `Expr` if evaluation fails. `Missing` if slot numbers do not fit 64
-    /// bits.
+    /// `Collision` if two elements share a slot. `Expr` if a condition or a composed target cannot be evaluated.
+    /// `Missing` if slot numbers do not fit 64 bits.
     pub(super) fn run(
         &self,
         executor: &dyn Executor,

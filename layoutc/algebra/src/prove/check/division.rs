@@ -236,8 +236,8 @@ impl CheckerContext<'_> {
     }
 
     /// Canonical form of the quotient `x // k`. Multiples of `k` are moved from the dividend to the result, as in
-    /// `(9*x + y) // 4 = 2*x + (x + y) // 4`. A multiple of `k` is added to the dividend so that it is non-negative,
-    /// and subtracted from the result.
+    /// `(9*x + y) // 4 = 2*x + (x + y) // 4`, so that the lower bound of the dividend is in `0..k`. If the lower bound
+    /// contains symbols, the quotient remains as it is.
     fn canonical_quotient(&self, x: Sum, k: i128) -> Result<Sum, ExprError> {
         let (mut whole, mut rest) = (Sum::default(), Sum::default());
         for (factors, coefficient) in x.terms().filter(|(factors, _)| !factors.is_empty()) {

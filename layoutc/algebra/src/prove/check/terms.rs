@@ -337,8 +337,9 @@ impl Sum {
         Ok(Self { constant: scaled(self.constant)?, rest: rest.collect::<Result<_, _>>()? })
     }
 
-    /// Division by the term `k * by`: `(quotient, rest)` with `self = k*by * quotient + rest`. The quotient receives
-    /// every term that `k * by` divides. For a constant divisor, the constant is split, and its rest is in `0..k`.
+    /// Division by the term `k * by`, for a nonzero `k`: `(quotient, rest)` with `self = k*by * quotient + rest`. The
+    /// quotient receives every term that `k * by` divides. For a constant divisor, the constant is split, and its rest
+    /// is in `0..|k|`.
     pub(super) fn split(&self, by: &Factors, k: i128) -> Result<(Sum, Sum), ExprError> {
         let (mut quotient, mut rest) = (Sum::default(), Sum::default());
         for (factors, coefficient) in self.terms() {

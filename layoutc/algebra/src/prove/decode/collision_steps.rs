@@ -13,7 +13,8 @@ const MOST: usize = 48;
 /// Largest change of an undetermined digit that is tried whatever the sums contain: steps are generated for every
 /// change from 1 up to this number.
 const REPEATS: i128 = 4;
-/// Maximum number of nested derived digits through which the change of a digit is traced to a logical axis.
+/// Maximum number of nested derived or subdivided digits through which the change of a digit is traced to a logical
+/// axis.
 const DEEP: usize = 4;
 
 struct CollisionSteps<'a> {
@@ -24,7 +25,7 @@ struct CollisionSteps<'a> {
 
 impl CollisionSteps<'_> {
     /// Adds to `found` the steps along axes that may change the digit at position `digit` by `count`. `deep` is the
-    /// number of derived digits through which the change is traced so far, at most [`DEEP`].
+    /// number of derived or subdivided digits through which the change is traced so far.
     fn add(&mut self, digit: usize, count: i128, deep: usize) {
         let digits = self.digits;
         let Some(own) = digits.digits.get(digit) else { return };
@@ -61,8 +62,7 @@ impl CollisionSteps<'_> {
     }
 
     /// Adds to `found` the steps along axes that may change the value of `form` by `count`: modulo `k`, or exactly if
-    /// `k` is 0. `deep` is the number of derived digits through which the change is traced so far, as for
-    /// [`Self::add`].
+    /// `k` is 0. `deep` is as for [`Self::add`].
     fn through(&mut self, form: &LinearForm, k: i128, count: i128, deep: usize) {
         for (digit, weight) in &form.terms {
             let steps = match k {

@@ -12,9 +12,9 @@ use crate::expr::{BinOp, Expr, ExprError};
 
 impl DigitSolver<'_> {
     /// Solves `value = form % k` for the unknown digits of `form`, if they are one digit, or several of one chain that
-    /// form a gapless mixed-radix number. The weight of the number must be invertible modulo `k` after common factors
-    /// are removed: `value = 3*d % 8` gives `d = 3*value % 8` for `d < 8`. Returns pairs of digit position and value;
-    /// empty if the form cannot be solved.
+    /// form a gapless mixed-radix number. A number of weight `w` must have at most `k / gcd(w, k)` values:
+    /// `value = 3*d % 8` gives `d = 3*value % 8` for `d < 8`. Returns pairs of digit position and value; empty if the
+    /// form cannot be solved.
     pub(super) fn solve_residue(
         &self,
         value: &Expr,

@@ -41,8 +41,9 @@ pub struct UndeterminedDigit {
 /// Reasons why the targets do not determine the logical indices, and candidates for a collision of two elements.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DecodeFailure {
-    /// Digits that no target contains as a whole, except digits of fused axes. If the list is empty and no axes are
-    /// fused, the indices are undetermined because the digits overlap in the targets in a way that no rule separates.
+    /// Undetermined digits that occur, as a whole, neither in a target nor in the definition of a derived digit, except
+    /// digits of fused axes. May be empty, for example if the digits overlap in the targets in a way that no rule
+    /// separates.
     pub(crate) lost: Vec<UndeterminedDigit>,
     /// Sets of bits of logical indices that no XOR determines: flipping all bits of one set leaves the values of all
     /// XORs unchanged. A bit is a pair `(axis, weight)`: the position of the logical axis, and the weight of the bit in

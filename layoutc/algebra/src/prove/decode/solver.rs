@@ -325,8 +325,8 @@ impl DigitSolver<'_> {
         Ok((rest, value))
     }
 
-    /// Parts of a subdivided digit as a weighted sum, if the value of at least one part is known. `None` if no part is
-    /// known, or the digit is not subdivided.
+    /// Parts of a subdivided digit as a weighted sum, if at least one part is known, or is itself subdivided and known
+    /// in part. `None` otherwise, or if the digit is not subdivided.
     fn known_in_part(&self, digit: usize) -> Option<LinearForm> {
         let chain = self.digits.chains.iter().find(|chain| chain.of_digit == Some(digit))?;
         let parts = weighted(self.digits, chain.digits.iter());

@@ -273,8 +273,8 @@ fn of_all(shared: &SubgroupAxes, mesh: &Mesh) -> Option<Subgroup> {
 }
 
 /// Applies the keyword `word` for the whole tensor, at the byte range `span`. `manual` and `unreduced` set the mesh
-/// axes of that subgroup in `shared` to all axes of `mesh`, each with the byte range `span`. `replicated` changes
-/// nothing. Another keyword, or a mesh without axes, is a fault.
+/// axes of that subgroup in `shared` to all axes of `mesh`, each with the byte range `span`; a mesh without axes is
+/// then a fault. `replicated` changes nothing. Another keyword is a fault.
 fn whole(
     word: &str,
     span: &Span,

@@ -30,8 +30,8 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
 }
 
 /// Default memory limit in bytes: a quarter of the available memory, at least [`LEAST`] and at most 1 GiB. The
-/// available memory is the lesser of the memory of the machine and the limit of its control group. If neither is known,
-/// the limit is 1 GiB.
+/// available memory is the lesser of the memory of the machine and the limit of the control groups of this process. If
+/// neither is known, the limit is 1 GiB.
 pub(crate) fn default_limit() -> u64 {
     let all = [machine(), cgroup_limit()].into_iter().flatten().min();
     all.map_or(MOST, |all| all.checked_div(SHARE).unwrap_or(MOST)).clamp(LEAST, MOST)

@@ -87,7 +87,7 @@ impl PiecePipeline<'_> {
     }
 
     /// Pair of the sizes in bytes of a unit in the input and in the output. A unit is a group of `unit_elements`
-    /// consecutive elements; lengths of runs are counted in units.
+    /// consecutive elements, in which [`Runs`] counts lengths.
     fn units(&self) -> [usize; 2] {
         let elements = self.pieces.unit_elements;
         let dense = usize::try_from(self.job.file.element_bits).unwrap_or(8);

@@ -1,8 +1,8 @@
 //! Conversion of a tensor whose index map is evaluated for every single element. A chunk is a window of consecutive
 //! elements of the dense array.
 //!
-//! Packing scatters the elements of a window over the output. Therefore the padding is written first, in separate
-//! chunks.
+//! Packing scatters the elements of a window over the output. Therefore the whole output is filled with the pattern of
+//! the padding first, in separate chunks, unless that pattern is zeros.
 
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -15,10 +15,11 @@ use super::{RelayoutJob, WrittenChunks};
 use crate::command_error::CommandError;
 use crate::interrupt;
 
-/// Maximum number of bytes of padding per chunk, unless the fill pattern is longer.
+/// Maximum number of bytes that a chunk of padding fills, unless the fill pattern is longer.
 const FILLED: u64 = 15 << 20;
 
-/// Bytes of padding per chunk: a multiple of the fill pattern, so that each chunk starts with the pattern.
+/// Number of bytes that a chunk of padding fills, except the last one: a multiple of the length of the fill pattern, so
+/// that each chunk starts with the pattern.
 fn chunk_bytes(job: &RelayoutJob<'_>) -> u64 {
     let pattern = job.padding.as_ref().map_or(1, |pattern| pattern.len().max(1)) as u64;
     (FILLED - FILLED % pattern).max(pattern)
@@ -88,8 +89,8 @@ impl WindowedRelayout<'_> {
         self.job.relayout_error(&RunError::Outside)
     }
 
-    /// Writes chunk `number`, from 0, of the padding; returns its size in bytes. `room` is a buffer that is reused
-    /// between calls.
+    /// Fills chunk `number`, from 0, of the output with the pattern of the padding; returns its size in bytes. `room`
+    /// is a buffer that is reused between calls.
     fn fill(&self, number: u64, room: &mut Vec<u8>) -> Result<u64, CommandError> {
         let chunk = chunk_bytes(self.job);
         let first = number * chunk;

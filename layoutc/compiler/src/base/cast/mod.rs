@@ -62,7 +62,7 @@ impl Cast {
     /// make no difference, such as a lossless conversion, it is [`CastMode::Round`].
     ///
     /// # Errors
-    /// [`CastError`] for vectors, complex numbers, records, `bool` and `f8e8m0fnu`.
+    /// [`CastError`] if the types differ and one is a vector, a complex number, a record, `bool` or `f8e8m0fnu`.
     pub fn new(from: Dtype, to: Dtype, mode: CastMode) -> Result<Option<Self>, CastError> {
         if from == to {
             return Ok(None);
@@ -178,7 +178,7 @@ impl Cast {
         if through { Some([part(self.from(), single)?, part(single, self.to())?]) } else { None }
     }
 
-    /// Sentence on the result of the conversion, for comments in generated files: "Every f16 is a value of f32."
+    /// Description of the conversion's result, for comments in generated files: "Every f16 is a value of f32."
     pub fn doc(self) -> String {
         let (from, to) = (self.from(), self.to());
         if self.is_lossless() {

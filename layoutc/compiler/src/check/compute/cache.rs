@@ -134,9 +134,9 @@ impl<'a> CacheDirectives<'a> {
     }
 
     /// Tile cache of the directive `item` on `buffer` in `statement`, with the warnings about the layout of the tile.
-    /// `None` for a scatter, or if the statement does not use `buffer` inside the loop that the directive names.
-    /// `cached_loops` are the loops of all cache directives of the kernel. `Err` if the tile cannot be cached, for
-    /// example because it has no constant size, or the statement reads and writes `buffer`.
+    /// `None` for a scatter, or if the statement does not have the loop that the directive names, or does not access
+    /// `buffer` at affine indices. `cached_loops` are the loops of all these directives. `Err` if the tile cannot be
+    /// cached, for example because it has no constant size, or the statement reads and writes `buffer`.
     fn cache(
         &self,
         program: &KernelLowering<'_>,

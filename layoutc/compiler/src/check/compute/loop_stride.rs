@@ -93,8 +93,8 @@ impl LoopStride {
     }
 }
 
-/// Digits of axis `k` of a layout, as in [`LoopStride::Digits`]; `None` if splits of the axis do not separate digits, see
-/// [`splits_at_digits`].
+/// Digits of axis `k` of a layout, as in [`LoopStride::Digits`]; `None` if the axis has no digits of its own, or if
+/// splits of the axis do not separate digits, see [`splits_at_digits`].
 fn digits(layout: &Layout, k: usize) -> Option<Vec<(i128, Expr)>> {
     let all = layout.digits()?;
     let is_it = |chain: &&Chain| chain.axes == [k] && splits_at_digits(chain, all);

@@ -78,8 +78,8 @@ impl OperandBinder<'_> {
     }
 
     /// Names of all tensors in the kernel, without duplicates, in the order of their first appearance: statement by
-    /// statement, in each the target first, then the reads. Each name has the byte range of that appearance, relative to
-    /// the text of its statement.
+    /// statement, in each the target first, then the reads. Each name has the byte range of that appearance, relative
+    /// to the text of its statement.
     fn mentions(&self) -> Vec<TensorMention<'_>> {
         let mut found: Vec<TensorMention<'_>> = Vec::new();
         for (line, text) in self.def.lines.iter().zip(&self.def.item.computes) {

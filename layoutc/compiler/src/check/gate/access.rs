@@ -91,9 +91,10 @@ fn run(layout: &Layout, axis: usize, at: &IndexPoint) -> Result<i128, ExprError>
 }
 
 /// Violation of the gate `vector`, which requires that elements can be accessed as vectors of `lanes` elements. `None`
-/// if it holds: the layout has no elements; or the shape has no `where`, a logical axis has stride 1, and along the
-/// last such axis every group of `lanes` elements that starts at a multiple of `lanes` is proven to be contiguous and
-/// aligned to its size in bytes. `Err` if index arithmetic fails.
+/// if it holds: the layout has no elements; or the shape has no `where`, a logical axis of extent other than 1 has
+/// stride 1 at the first element, and along the last such axis every group of `lanes` indices that starts at a multiple
+/// of `lanes` is proven to be contiguous and aligned to its size in bytes. If the last group has fewer elements,
+/// padding must be proven to follow them. `Err` if index arithmetic fails.
 pub(super) fn vector(
     subject: &GateSubject<'_>,
     lanes: i128,

@@ -15,7 +15,7 @@ const MOST_VISITED: i128 = 1 << 20;
 const MOST_PROBED: usize = 1 << 14;
 
 /// Decides if `expr` is 0 for all indices in `0..extents` (axis k is `Var::Axis(k)`) and all values of the symbols;
-/// [`ClaimResult::Holds`] if an extent is 0.
+/// [`ClaimResult::Holds`] if an extent is the constant 0 or less.
 ///
 /// # Errors
 /// [`ExprError`] if index arithmetic fails, for example because a value overflows.

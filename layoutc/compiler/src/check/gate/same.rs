@@ -49,8 +49,8 @@ fn both<'t>(
     Ok(find(own).zip(find(other)).map(|(first, second)| [first, second]))
 }
 
-/// Diagnostic, located at `place`, for two tensors whose element sizes differ or whose layouts are not proven equal,
-/// with a reason, such as an element at different offsets. `None` if they are equal.
+/// Diagnostic, located at `place`, for two tensors whose elements differ in size or in their order in a byte, or whose
+/// layouts are not proven equal, with a reason, such as an element at different offsets. `None` if the gate holds.
 fn one(
     first: &Tensor,
     second: &Tensor,

@@ -14,7 +14,7 @@ pub(super) enum ConditionValue {
     Integer(i128),
     /// Number with a fraction or an exponent.
     Real(f64),
-    /// Word: the text of a property, or a literal in single quotes.
+    /// Word: the text of a property, an element type, or a literal in single quotes.
     Word(String),
     /// Boolean, the result of a comparison or of `and`, `or`, `not`.
     Truth(bool),

@@ -21,7 +21,7 @@ use crate::manifest::syntax::{
 
 /// Element type and shape that a tensor declares or inherits by `like=`.
 pub(in crate::check) struct TensorDeclaration<'a> {
-    /// Text of the element type, which takes precedence over `record`; `None` if only a record is given.
+    /// Text of the element type, which takes precedence over `record`; `None` if there is none.
     pub(in crate::check) dtype: Option<&'a SpannedText>,
     pub(in crate::check) shape: &'a ShapeItem,
     pub(in crate::check) record: Option<&'a RecordItem>,
@@ -130,9 +130,9 @@ impl TensorChecker<'_> {
         })
     }
 
-    /// Symbols whose names occur as words in the extents and conditions of `shape`, or in the maps and sizes of the
-    /// tensor's layout steps, ordered by the locations of their declarations: the path of the manifest, then the
-    /// position in it.
+    /// Symbols whose names occur as words in the extents and conditions of `shape`, or in the maps, sizes, strides and
+    /// transform arguments of the tensor's layout steps, ordered by the locations of their declarations: the path of
+    /// the manifest, then the position in it.
     pub(in crate::check) fn symbols(&self, shape: &ShapeItem) -> Vec<Symbol> {
         let mut words = BTreeSet::new();
         for axis in &shape.axes {

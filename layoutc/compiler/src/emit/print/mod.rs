@@ -1,8 +1,8 @@
 //! Printer of expressions, statements and functions: one for all languages of the C family, and one with Python's
 //! operators for comments.
 //!
-//! Parentheses are printed where the grammar needs them or gcc and clang warn without them: around operands with a
-//! binary operator in a shift, in `&` and in `^`.
+//! Parentheses are printed where the grammar needs them, and where gcc or clang warn without them, for example around
+//! operands with a binary operator in a shift, in `&` and in `^`.
 
 mod binding;
 mod define;

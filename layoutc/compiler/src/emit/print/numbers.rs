@@ -231,7 +231,7 @@ fn unsigned_binary(of: Printed<'_>, op: NumberOp, element: &str, [a, b]: [&Numbe
     Piece::infix(first, operator, plain(b))
 }
 
-/// True if a value is an integer constant that is not negative.
+/// True if a value, of type `i32` or `i64`, is a constant that is not negative.
 fn is_literal(value: &Number) -> bool {
     let Number::Constant { element, bits } = value else { return false };
     let bits = u64::from_str_radix(bits, 16).unwrap_or(u64::MAX);

@@ -7,8 +7,8 @@ use crate::loops::arith::{ceil_div, fold, product, sum};
 use crate::loops::relayout::digits::{CommonDigit, DigitRefinement};
 
 /// Parts of the refinement, all but the last with full runs: `c` of 10 in runs of 4 becomes 2 runs of 4 and a run of 2.
-/// The refinement itself if every run is full, or if runs are not copied as one element, of 1, 2, 4, 8 or 16 bytes.
-/// `element` is the size of an element in bytes.
+/// The refinement itself if it is not split, for example because every run is full, or because a run has another size
+/// than 1, 2, 4, 8 or 16 bytes. `element` is the size of an element in bytes.
 ///
 /// # Errors
 /// [`ExprError`] if an offset overflows or becomes too large.

@@ -17,11 +17,11 @@ pub(crate) struct Digit {
     pub(crate) chain: usize,
     /// Weight of the digit in `m`, the sum of its chain's digits times their weights.
     pub(crate) weight: i128,
-    /// Number of values of the digit that elements have.
+    /// Number of values of the digit for which there are elements.
     pub(crate) extent: Algebra,
-    /// Number of values that the kernel iterates over: `extent`, or the number of slots along the digit.
+    /// Number of values that the kernel iterates over: `extent`, or with padding the number of slots along the digit.
     pub(crate) room: Algebra,
-    /// First value of the digit that elements have: they have `lead..lead + extent`.
+    /// First value of the digit for which there are elements; they have the values `lead..lead + extent`.
     pub(crate) lead: i128,
     /// Stride in the source: in elements, or after [`Digits::by_words`] in words of the source.
     pub(crate) from: Algebra,

@@ -1,11 +1,11 @@
 //! Relayout kernels for GPUs. Threads are OpenCL's work items, thread blocks its work-groups, shared memory its local
 //! memory.
 //!
-//! If source and destination are buffers of whole-byte elements whose layouts have digits in common, thread blocks copy
-//! tiles: they read in the order of the source and write in the order of the destination, through shared memory if the
-//! orders differ. Otherwise each thread computes one piece of the destination (an element, a byte of packed elements,
-//! or a texel of an image) and gathers its value from the source. No two threads of a kernel write the same memory.
-//! Padding gets the fill value, if the tensor has one, from the same kernel or from one before it.
+//! If source and destination are buffers of whole-byte elements whose layouts have digits in common, thread blocks
+//! usually copy tiles. A tile may be staged in shared memory, to read it in the order of the source and to write it in
+//! the order of the destination. Without tiles, each thread computes one piece of the destination (an element, a byte
+//! of packed elements, or a texel of an image) and gathers its value from the source. No two threads of a kernel write
+//! the same memory. Padding gets the fill value, if the tensor has one, from the same kernel or from one before it.
 //!
 //! Exception: without tiles, a destination buffer that is a view, or whose layout has no closed-form inverse, is
 //! scattered to. Each thread reads one element and writes it to its slot; packed elements are all written by one
@@ -75,10 +75,10 @@ impl Items {
 }
 
 /// Kernels of a relayout, in launch order: the kernel that copies the elements. It is preceded by a kernel called
-/// `fill` that fills the destination if the copying kernel cannot write the padding.
+/// `fill`, which fills the destination, if padding gets a fill value that the copying kernel cannot write.
 ///
 /// # Errors
-/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+/// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
 pub(crate) fn kernels(
     statement: RelayoutStatement<'_>,
     builder: RelayoutBuilder<'_>,
@@ -143,7 +143,7 @@ impl GpuRelayout<'_, '_> {
     }
 }
 
-/// True if the layout has slots without an element.
+/// True if the layout may have slots without an element.
 fn is_padded(context: &Context<'_>) -> bool {
     context.layout.verdict() == Verdict::Padded
 }

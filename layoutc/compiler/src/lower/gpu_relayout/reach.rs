@@ -12,9 +12,9 @@ use crate::lower::gpu_relayout::digits::{Digit, Digits};
 const MOST: i128 = i32::MAX as i128;
 
 impl Digits {
-    /// True if all offsets that the kernel computes fit 32 bits, also those of tiles that start in padding. Also true
-    /// if the number of elements or one of `slots`, the numbers of slots of source and destination, may not fit 32
-    /// bits: such a kernel has 64-bit indices anyway. False if the offsets have no known bound.
+    /// True if the offsets of all values of the digits, padding included, are known to fit 32 bits. Also true if the
+    /// number of elements or one of `slots`, the numbers of slots of source and destination, may not fit 32 bits: such
+    /// a kernel has 64-bit indices anyway.
     pub(crate) fn stay_near(
         &self,
         slots: [&Algebra; 2],

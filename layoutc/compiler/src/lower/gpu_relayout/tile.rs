@@ -11,12 +11,13 @@ use crate::machine::GPU;
 /// Box of digit values that a thread block copies at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tile {
-    /// Number of values of each digit in the tile, by digit.
+    /// Number of values of each digit in the tile, in the order of [`Digits::list`].
     pub(crate) blocks: Vec<i64>,
-    /// Digits in the order of the source, fastest first, without the digits of a transpose tile.
+    /// Positions in [`Digits::list`] of the digits in the order of the source, fastest first, but those with one
+    /// element last. Without the digits of a transpose tile.
     pub(crate) by_from: Vec<usize>,
-    /// Digits in the order of the destination, fastest first. It has the column digit of a transpose tile, but not the
-    /// row digit.
+    /// Positions in [`Digits::list`] of the digits in the order of the destination, fastest first. It has the column
+    /// digit of a transpose tile, but not the row digit.
     pub(crate) by_to: Vec<usize>,
     /// True if the tile is staged in shared memory, because the orders of source and destination differ and their
     /// contiguous runs are short.
@@ -122,7 +123,8 @@ impl Tile {
 }
 
 /// True if source and destination share contiguous runs of at least `GPU.run_bytes`, or their whole order. `by_from`
-/// and `by_to`: digits, fastest first; `sizes`: numbers of values of the digits.
+/// and `by_to`: digits, fastest first; `sizes`: numbers of values of the digits; `element_bytes`: bytes of one value of
+/// the fastest digit.
 fn agree([by_from, by_to]: [&[usize]; 2], sizes: &[i64], element_bytes: i64) -> bool {
     let mut run = element_bytes;
     for (from, to) in by_from.iter().zip(by_to) {

@@ -52,9 +52,9 @@ impl Words {
 
 impl GpuRelayout<'_, '_> {
     /// Kernels that copy tiles, in launch order: the kernel that copies the elements, preceded by a kernel called
-    /// `fill_name` that fills the destination if the copying kernel cannot write the padding. `None` if source or
-    /// destination is an image or has packed elements, if they have no common refinement of digits, or if offsets may
-    /// exceed 32 bits although the counts of elements and slots fit.
+    /// `fill_name`, which fills the destination, if padding gets a fill value that the copying kernel cannot write.
+    /// `None` if source or destination is an image or has packed elements, if they have no common refinement of digits,
+    /// or if offsets may exceed 32 bits although the counts of elements and slots fit.
     pub(crate) fn tiles(&self, fill_name: &str) -> Result<Option<Vec<Kernel>>, PlanError> {
         let (from, to) = (self.statement.source.context(), self.statement.destination.context());
         let images = self.statement.source.image()?.is_some()

@@ -21,9 +21,9 @@ pub(crate) struct Turn {
     pub(crate) columns: i64,
     /// Number of elements of a word that is written.
     pub(crate) rows: i64,
-    /// Digit that counts the words that are read for one transpose tile.
+    /// Position in [`Digits::list`] of the digit that counts the words that are read for one transpose tile.
     pub(crate) row: usize,
-    /// Digit that counts the words that are written for one transpose tile.
+    /// Position in [`Digits::list`] of the digit that counts the words that are written for one transpose tile.
     pub(crate) column: usize,
 }
 

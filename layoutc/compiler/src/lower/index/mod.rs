@@ -293,7 +293,7 @@ pub(crate) fn whole_bytes(
     Ok((whole, buffer_bytes(context, elements)?))
 }
 
-/// Number of elements of a tensor with the logical axes `axes`: the product of the extents.
+/// Product of the extents of `axes`: the number of logical indices within the extents.
 pub(crate) fn count(axes: &[Axis]) -> Result<Algebra, PlanError> {
     let mut count = Algebra::constant(1);
     for axis in axes {

@@ -37,8 +37,8 @@ impl BufferBinding {
     }
 }
 
-/// Names the buffers of a kernel, which are in the order of [`KernelBuffer::all`]. Returns the pair of the named buffers,
-/// in the same order, and of the parameters for those buffers whose memory the caller provides.
+/// Names the buffers of a kernel, which are in the order of [`KernelBuffer::all`]. Returns the pair of the named
+/// buffers, in the same order, and of the parameters for those buffers whose memory the caller provides.
 ///
 /// # Errors
 /// [`PlanError::Scope`] if there are fewer buffers than operands.

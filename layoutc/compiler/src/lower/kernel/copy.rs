@@ -250,7 +250,7 @@ impl Nest<'_> {
     }
 
     /// Statements that copy tile `k` in before its use, on a CPU or in a single GPU thread. If elements of the tile may
-    /// be out of bounds, the whole tile is first filled with the boundary value.
+    /// be out of bounds, the whole tile is first filled with the boundary value, or with 0 if there is none.
     pub(crate) fn copied_in(&mut self, k: usize) -> Result<Vec<Stmt>, PlanError> {
         let copied = self.copied(k, TileIteration::Own)?;
         let mut all = Vec::new();

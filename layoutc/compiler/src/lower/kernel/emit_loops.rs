@@ -171,8 +171,8 @@ impl Nest<'_> {
     }
 
     /// Pair of a guard for the body of the loop `number`, and of the bounds of the loop. A loop over at most
-    /// `unrolled_iterations` rows of a register tile whose bounds `from` and `to` are computed is replaced by one over
-    /// all rows with a guard such as `row < end`: with a variable trip count, the accumulators would not stay in
+    /// `unrolled_iterations` rows of a register tile whose bounds `from` and `to` are not both constants becomes one
+    /// over all rows with a guard such as `row < end`: with a variable trip count, the accumulators would not stay in
     /// registers. The bounds are unchanged for any other loop. The guard is `None` if none is needed.
     fn pad_and_predicate(
         &self,
@@ -315,9 +315,9 @@ impl Nest<'_> {
         Ok(all)
     }
 
-    /// Emits `inside` for partial tiles, for which one of `residual` conditions does not hold. For rows with computed
-    /// bounds, the code is specialized for all rows but the last and for all rows but the first: with constant bounds,
-    /// the innermost loops have no guards on rows. Specializations that cannot occur are omitted.
+    /// Emits `inside` for partial tiles; `residual` is the number of conditions that all hold for a full tile. For rows
+    /// with computed bounds, the code is specialized for all rows but the last and for all rows but the first: with
+    /// constant bounds, the innermost loops have no guards on rows. Specializations that cannot occur are omitted.
     fn specialize_boundary(
         &mut self,
         rest: &[usize],

@@ -41,7 +41,7 @@ impl Nest<'_> {
     /// # Errors
     /// [`PlanError::Choice`] if the number of iterations to distribute over threads is not constant or exceeds
     /// [`MAX_REGISTER_TILE`], if a thread block would use only a part of a tile, or if offsets in a tile exceed 32
-    /// bits. Any other [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+    /// bits. Any other [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
     pub(crate) fn write_group(mut self) -> Result<(Vec<Stmt>, Items), PlanError> {
         let shares = self.shares()?;
         let mut count = Algebra::constant(1);
@@ -339,8 +339,8 @@ impl Nest<'_> {
     /// to the offsets. The terms are not stored in variables, because variables declared in a thread loop have 32 bits.
     ///
     /// # Errors
-    /// [`PlanError::Choice`] if the sum of the terms of an access may not fit 32 bits. Any other [`PlanError`] if an
-    /// integer does not fit 64 bits or an expression nests too deep.
+    /// [`PlanError::Choice`] if the sum of the terms of an access may not fit 32 bits. Any other [`PlanError`], for
+    /// example if an integer does not fit 64 bits or an expression nests too deep.
     fn at_item(&self, shares: &BlockMapping, at: &LoopState) -> Result<LoopState, PlanError> {
         let mut inner = at.clone();
         inner.open.extend(&shares.items);

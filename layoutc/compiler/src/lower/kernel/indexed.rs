@@ -67,7 +67,7 @@ impl<'a> Named<'a> {
     /// check. An index expression that needs no check gets no variable.
     ///
     /// # Errors
-    /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+    /// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
     pub(crate) fn place(
         &self,
         bound: &BufferBinding,
@@ -152,7 +152,7 @@ pub(crate) fn at_indices<'s>(
 /// Offset of the element of `bound` at the in-bounds logical index `index`, in elements.
 ///
 /// # Errors
-/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+/// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
 pub(crate) fn offset(
     bound: &BufferBinding,
     index: &[Expr],

@@ -61,8 +61,8 @@ impl Nest<'_> {
     /// Pair of the body of the kernel, and of the number of threads.
     ///
     /// # Errors
-    /// [`PlanError::Choice`] if a cache is at an outer loop other than the innermost one. Any other [`PlanError`] if an
-    /// integer does not fit 64 bits or an expression nests too deep.
+    /// [`PlanError::Choice`] if a cache is at an outer loop other than the innermost one. Any other [`PlanError`],
+    /// for example if an integer does not fit 64 bits or an expression nests too deep.
     pub(crate) fn write_item(mut self) -> Result<(Vec<Stmt>, Items), PlanError> {
         let outer = self.order.loops.get(..self.order.first_reduced).unwrap_or_default().to_vec();
         self.has_blocks_of_one(&outer)?;

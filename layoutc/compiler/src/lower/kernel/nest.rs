@@ -50,8 +50,8 @@ pub(crate) struct Access<'a> {
     pub(crate) place: Vec<Algebra>,
     /// Prefix of the names of partial offsets: `a` for `a0`, `a1`, ….
     pub(crate) prefix: String,
-    /// Bounds checks of the read, those that are not proven; empty for the target. Checks that skip the whole update if
-    /// they fail are in [`Nest::update_guards`] instead.
+    /// Bounds checks that the read needs; empty for the target, and for a staging buffer that holds the boundary value.
+    /// Checks that skip the whole update if they fail are in [`Nest::update_guards`] instead.
     pub(crate) inside: Vec<ExprComparison>,
 }
 
@@ -131,7 +131,7 @@ impl<'a> Nest<'a> {
     /// has the bindings of the symbols.
     ///
     /// # Errors
-    /// [`PlanError::Choice`] if a tile cannot be cached. [`PlanError::Scope`] if a buffer does not exist.
+    /// [`PlanError::Choice`] if a tile cannot be cached. [`PlanError::Scope`] if the target has no buffer.
     /// [`PlanError::Expr`] if a value overflows or an expression becomes too large.
     pub(crate) fn new(
         compute: &'a KernelInstance,
@@ -277,7 +277,7 @@ impl<'a> Nest<'a> {
     /// Emits the nest for a CPU, from the outermost loop inwards.
     ///
     /// # Errors
-    /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+    /// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
     pub(crate) fn write(mut self) -> Result<Vec<Stmt>, PlanError> {
         let at = self.start()?;
         let outer = self.order.loops.get(..self.order.first_reduced).unwrap_or_default().to_vec();
@@ -354,7 +354,7 @@ impl<'a> Nest<'a> {
     }
 
     /// Emits a reduction from the state `at` inside all outer loops: init, the reduced loops (update) and the
-    /// write-back. They are emitted twice, for full and partial register tiles, if the tile has a guard.
+    /// write-back. They are emitted twice, for full and partial register tiles, if the tile may be partial.
     fn reduction(&mut self, at: &LoopState) -> Result<Vec<Stmt>, PlanError> {
         let register_tile: Vec<usize> = self.order.register_tile(&self.domain).collect();
         let inside = self.order.loops.get(self.order.first_reduced..).unwrap_or_default().to_vec();

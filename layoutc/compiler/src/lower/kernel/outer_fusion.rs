@@ -94,7 +94,8 @@ fn iteration(domain: &IterationDomain, number: usize) -> Result<Algebra, ExprErr
 /// Reason for which the loop of a statement is not fused with the loop of the statements before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Obstacle {
-    /// The statement has no tensor in common with those of the loop, or all of them consist of a single loop.
+    /// The statement has no tensor in common with those of the loop, or all of them consist of a single loop and the
+    /// manifest does not ask for the fusion.
     Unrelated,
     /// An iteration may use elements of this buffer that another iteration writes.
     Elements(BufferRef),

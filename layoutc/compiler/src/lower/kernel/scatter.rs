@@ -26,7 +26,7 @@ use crate::model::compute::{
 /// Serial loop nest of the statement, for a CPU.
 ///
 /// # Errors
-/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+/// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
 pub(crate) fn on_cores(
     compute: &KernelInstance,
     statement: &Statement,
@@ -43,7 +43,7 @@ pub(crate) fn on_cores(
 /// Pair of the kernel body for one GPU thread, and of the number of threads.
 ///
 /// # Errors
-/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+/// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
 pub(crate) fn on_items(
     compute: &KernelInstance,
     statement: &Statement,

@@ -32,8 +32,8 @@ pub(crate) struct StagingBuffer<'a> {
     pub(crate) is_written: bool,
     /// True for double buffering: the next tile is copied into one half of the buffer while the other half is used.
     pub(crate) has_halves: bool,
-    /// Value that the tile holds for elements outside the tensor, if all reads with a boundary condition have the same
-    /// constant; `None` otherwise.
+    /// Constant that the tile holds for elements outside the tensor, the boundary value of all reads of the tensor that
+    /// have one; `None` if there is no such constant, or the element type cannot hold it.
     pub(crate) outside: Option<Value>,
     /// Numbers of the copy loops, one for each axis of the tile.
     pub(crate) digits: Vec<usize>,
@@ -147,8 +147,8 @@ fn outside(statement: &Statement, cache: &TileCache, dtype: Dtype) -> Option<Val
     (is_zero || dtype == first.ty.element()).then(|| convert(number, first.ty.element(), dtype))
 }
 
-/// Checks that the staging buffers fit the shared memory of a GPU, or the limit for blocks on a CPU's stack; a
-/// [`PlanError::Choice`] if they do not.
+/// Checks that the staging buffers fit the shared memory of a GPU if thread blocks share them, and otherwise the limit
+/// for blocks on a stack; a [`PlanError::Choice`] if they do not.
 fn fits(staged: &[StagingBuffer<'_>], processor: ExecutionModel) -> Result<(), PlanError> {
     let Some(first) = staged.first() else { return Ok(()) };
     let is_shared = processor == ExecutionModel::Gpu && first.cache.is_shared;

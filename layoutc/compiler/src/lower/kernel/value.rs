@@ -36,8 +36,8 @@ impl ValueLowering<'_> {
     /// Lowers `value` to an IR expression.
     ///
     /// # Errors
-    /// Errors of the functions in `self`: a [`PlanError`] if an integer does not fit 64 bits or an expression nests too
-    /// deep. [`PlanError::Scope`] for a reduced value outside of an epilogue.
+    /// Errors of the functions in `self`: a [`PlanError`], for example if an integer does not fit 64 bits or an
+    /// expression nests too deep. [`PlanError::Scope`] for a reduced value outside of an epilogue.
     pub(crate) fn number(&self, value: &TypedExpr) -> Result<Value, PlanError> {
         let part = |value: &TypedExpr| self.number(value).map(Box::new);
         let dtype = value.ty.element();

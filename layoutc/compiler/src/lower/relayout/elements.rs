@@ -30,9 +30,9 @@ fn offsets(
     Ok([source.offset(domain, &own)?, target.offset(domain, &domain.axes)?])
 }
 
-/// Loops of a relayout from `ends[0]` to `ends[1]`. They follow the memory of the destination if both offsets are
-/// affine in its innermost loop, which then has no division. Otherwise they are loops over the logical axes, with those
-/// in which both offsets are affine innermost; if there is no such axis, they follow the memory all the same.
+/// Loops of a relayout from `ends[0]` to `ends[1]`: those of the destination's [`RelayoutEnd::domain`] if both offsets
+/// are affine in its innermost loop, which then has no division. Otherwise loops over the logical axes, with those in
+/// which both offsets are affine innermost; if there is no such axis, those of [`RelayoutEnd::domain`] all the same.
 fn domain(ends: [RelayoutEnd<'_>; 2], axes: &[usize]) -> Result<IterationDomain, ExprError> {
     let affine = |domain: &IterationDomain| -> Result<Vec<usize>, ExprError> {
         let [read, written] = offsets(ends, domain, axes)?;
@@ -62,7 +62,7 @@ impl RelayoutBuilder<'_> {
     /// common.
     ///
     /// # Errors
-    /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
+    /// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
     pub(crate) fn by_elements(
         &mut self,
         statement: &RelayoutStatement<'_>,

@@ -1,4 +1,4 @@
-//! Loop nests of relayouts that copy every element once: one loop for each digit, with partial offsets at each level.
+//! Loop nests of relayouts that copy every element once: loops over digits, with partial offsets at each level.
 
 mod inner;
 

@@ -35,8 +35,8 @@ impl RelayoutBuilder<'_> {
     /// has the digits in common to source and destination, `None` if there are none. Returns the treatment of padding.
     ///
     /// # Errors
-    /// [`PlanError::Choice`] if the manifest's `fill` cannot be followed. Any other [`PlanError`] if an integer does
-    /// not fit 64 bits or an expression nests too deep.
+    /// [`PlanError::Choice`] if the manifest's `fill` cannot be followed. Any other [`PlanError`], for example if
+    /// an integer does not fit 64 bits or an expression nests too deep.
     pub(crate) fn prepare_destination(
         &mut self,
         statement: &RelayoutStatement<'_>,

@@ -61,7 +61,7 @@ impl<'a> RelayoutEnd<'a> {
         }
     }
 
-    /// Iteration domain with loops in the order of the memory.
+    /// Iteration domain of [`IterationDomain::new`], with loops in the order of the memory where the layout allows it.
     pub(crate) fn domain(self) -> Result<IterationDomain, ExprError> {
         let Context { tensor, layout, .. } = self.context();
         match self {

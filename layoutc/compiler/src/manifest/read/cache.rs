@@ -13,7 +13,7 @@ const MEMORIES: &[(&str, CacheMemory)] =
     &[("shared", CacheMemory::Shared), ("local", CacheMemory::Local)];
 
 impl ManifestReader<'_, '_> {
-    /// Reads a `cache` node, which copies a tile of an operand to a buffer inside a loop. The default memory is
+    /// Reads a `cache` node, which requests a copy of a tensor's tile in a buffer inside a loop. The default memory is
     /// `shared`. `None`, after a report, for example if the tensor or the loop is missing or invalid.
     pub(super) fn cache(&mut self, node: &ManifestNode) -> Option<CacheItem> {
         let props = Some(&["at", "double"][..]);

@@ -11,7 +11,7 @@ const WORDS: &[&str] = &["bijective", "contiguous", "fits"];
 
 impl ManifestReader<'_, '_> {
     /// Reads the conditions of a `require` node: those given as arguments first, then those given as properties.
-    /// Invalid ones are reported and left out; all are for some errors of the node, such as a block.
+    /// Invalid ones are reported and left out. Empty, after a report, if the node has an unknown property or a block.
     pub(super) fn gates(&mut self, node: &ManifestNode) -> Vec<GateItem> {
         let form = NodeSignature {
             usage: "require bijective",

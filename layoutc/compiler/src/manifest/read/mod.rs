@@ -64,8 +64,8 @@ pub(super) fn manifest(
     manifest
 }
 
-/// Converter of nodes to typed syntax. If a method returns `None` for a node, it has reported the reason, or the node
-/// is broken and was reported before.
+/// Converter of nodes to typed syntax. A method that cannot read a node returns `None` and reports the reason, unless
+/// the node is broken, and so was reported before.
 struct ManifestReader<'t, 'f> {
     text: &'t str,
     faults: &'f mut DiagnosticSink,

@@ -24,7 +24,8 @@ impl ManifestReader<'_, '_> {
     }
 
     /// Help text that shows `node` in the form of the signature `form`: the arguments and properties of `node` that
-    /// `form` allows. Arguments, properties and a block that `node` lacks are taken from the example `form.usage`.
+    /// `form` allows. These are taken from the example `form.usage`: missing arguments, the properties if `node` has
+    /// none that `form` allows, and a missing block that `form` requires.
     pub(super) fn usage(&self, node: &ManifestNode, form: &NodeSignature) -> String {
         // A usage with backticks consists of two examples, which cannot be completed together.
         if form.usage.contains('`') {

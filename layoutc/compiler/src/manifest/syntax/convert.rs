@@ -32,9 +32,9 @@ pub struct ViewItem {
 /// `convert` item, which copies the elements of one tensor into the layout of another: `convert input to=texture`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConvertItem {
-    /// Name of the source tensor.
+    /// Name of the source, a tensor or a view.
     pub from: Identifier,
-    /// Name of the destination tensor.
+    /// Name of the destination, a tensor or a view.
     pub to: Identifier,
     /// Treatment of values that are out of range for the destination's element type; `None`: the element types must be
     /// equal, or the conversion known to be lossless.

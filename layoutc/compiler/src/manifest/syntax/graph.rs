@@ -81,8 +81,9 @@ pub enum OperatorRule {
     /// `elementwise=#true`: any layout, the same one for operands and results. Some operands may have another one, such
     /// as constants, and operands that are broadcast.
     Elementwise,
-    /// `by-letter=#true`: any layout, one for operands and results, except constants. A tensor without some of the axes
-    /// has the layout reduced to its own axes: `NC16c` of `NCHW16c` for a tensor with the axes N and C.
+    /// `by-letter=#true`: any layout, one for operands and results. A tensor without some of the axes has the layout
+    /// reduced to its own axes: `NC16c` of `NCHW16c` for a tensor with the axes N and C. Some operands may have another
+    /// layout, such as constants.
     ByLetter,
     /// `any=#true`: any layout, chosen for each tensor separately.
     Any,
@@ -106,7 +107,8 @@ pub enum ShapeRule {
     First,
     /// `concat`: the operands, concatenated along an axis, have the shape of the result.
     Concat,
-    /// `split`: the results, concatenated along an axis, have the shape of the operand.
+    /// `split`: the results are parts of the operand that follow each other along an axis, from index 0 on. They may
+    /// end before the operand does.
     Split,
     /// `product`: the result has the shape of the product of two matrices, or of batches of matrices.
     Product,

@@ -31,7 +31,7 @@ pub struct KernelItem {
     pub locals: Vec<LocalItem>,
     /// Directives of the loop schedule, which apply to all instances of the kernel.
     pub schedule: Vec<ScheduleItem>,
-    /// Operand tiles that are copied to caches; the tensors are distinct.
+    /// Caches for tiles of operands and stored intermediates; the tensors are distinct.
     pub caches: Vec<CacheItem>,
     /// Complete schedules of statements.
     pub complete: Vec<CompleteSchedule>,
@@ -62,12 +62,14 @@ pub struct InstanceItem {
     pub name: Identifier,
     /// Name of the kernel that the instance binds.
     pub of: Identifier,
-    /// Pairs of a kernel operand's name and the name of the tensor that is bound to it; the operands are distinct.
+    /// Pairs of a kernel operand's name and the name of the tensor or view that is bound to it; the operands are
+    /// distinct.
     pub operands: Vec<(Identifier, Identifier)>,
     /// Directives of the loop schedule. Directives with one keyword, such as `split`, replace all directives of the
     /// kernel with this keyword.
     pub schedule: Vec<ScheduleItem>,
-    /// Operand tiles that are copied to caches; if the instance has any, they replace all caches of the kernel.
+    /// Caches for tiles of operands and stored intermediates; if the instance has any, they replace all caches of the
+    /// kernel.
     pub caches: Vec<CacheItem>,
     /// Complete schedules of statements; if the instance has any, they replace all those of the kernel.
     pub complete: Vec<CompleteSchedule>,
@@ -84,17 +86,17 @@ pub struct CompleteSchedule {
     pub statement: Option<IntegerExpr>,
     /// Directives in the order of the text.
     pub directives: Vec<ScheduleItem>,
-    /// Operand tiles that are copied to caches; the tensors are distinct.
+    /// Caches for tiles of operands and stored intermediates; the tensors are distinct.
     pub caches: Vec<CacheItem>,
     /// Byte range in the file of the `schedule` node without its block.
     pub span: Range<usize>,
 }
 
-/// Copy of an operand's tile in a buffer inside a loop:
+/// Copy of a tile of an operand or stored intermediate in a buffer inside a loop:
 /// `cache A at=k_outer double=#true { layout { … }; memory shared }`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CacheItem {
-    /// Name of the operand of which tiles are cached.
+    /// Name of the operand or stored intermediate of which tiles are cached.
     pub tensor: Identifier,
     /// Name of the loop whose iterations each use one tile.
     pub at: Identifier,

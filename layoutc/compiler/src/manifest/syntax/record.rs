@@ -30,7 +30,7 @@ pub struct FieldItem {
     pub dtype: SpannedText,
     /// Number of elements along each axis of the field, outermost first; empty for one element.
     pub counts: Vec<IntegerExpr>,
-    /// Alignment of the field's offset, in bytes; `None`: the field follows the previous one at the next byte.
+    /// Alignment of the field's offset, in bytes; `None`: the field follows the previous one directly.
     pub align: Option<IntegerExpr>,
     /// Byte range of the field's node in the file.
     pub span: Range<usize>,

@@ -127,6 +127,7 @@ pub enum Extent {
 pub struct LayoutItem {
     /// Steps of the layout, in order of application; empty: row-major.
     pub steps: Vec<StepItem>,
-    /// Byte range of the `layout` node in the file.
+    /// Byte range in the file of the `layout` node, or, without such a node, of the text that gives the layout: for
+    /// example the value of `xla=` of a tensor, the map of a view, or the layout text of a graph.
     pub span: Range<usize>,
 }

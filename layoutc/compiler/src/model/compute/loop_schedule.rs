@@ -48,7 +48,7 @@ pub struct ComputeAt {
     pub local: String,
     /// Position, among the axes of the intermediate, of the axis whose index is the iteration of the loop.
     pub axis: usize,
-    /// Name of the loop, the outermost one of the statements that write or read the intermediate.
+    /// Name of the loop, which is the name of this axis.
     pub at: Spanned<String>,
 }
 
@@ -60,8 +60,8 @@ pub struct StatementSchedule {
     pub isa: Option<VectorIsa>,
     /// Splits and fusions of loops, in the order of application.
     pub steps: Vec<LoopStep>,
-    /// Names of all loops with more than one iteration, outermost first. A loop over a written axis that is inside a
-    /// loop over a reduced axis belongs to the register tile.
+    /// Names of the loops, outermost first; only loops of one iteration may be missing. A loop over a written axis that
+    /// is inside a loop over a reduced axis belongs to the register tile.
     pub loops: Vec<Spanned<String>>,
     /// Name of the loop that is split over several accumulators (rfactor): the innermost loop, over a reduced axis.
     /// Each of its iterations has accumulators of its own. `None`: one accumulator for each output.
@@ -73,7 +73,7 @@ pub struct StatementSchedule {
     pub unroll: Vec<Spanned<String>>,
     /// Names of the loops to run in parallel on CPU threads.
     pub parallel: Vec<Spanned<String>>,
-    /// Tiles of operands that are copied to a buffer inside the loops, each with a different [`TileCache::buffer`].
+    /// Tiles of tensors that are copied to a buffer inside the loops, each with a different [`TileCache::buffer`].
     pub caches: Vec<TileCache>,
     /// Span of the `schedule` node.
     pub place: FileSpan,

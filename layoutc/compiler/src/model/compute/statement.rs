@@ -39,11 +39,11 @@ pub struct Statement {
     /// that follows the reduction and is fused with it; [`super::TypedExprKind::Reduced`] stands for the reduced value.
     /// `None`: the reduced value is stored.
     pub epilogue: Option<TypedExpr>,
-    /// Tiles of operands that are copied to a cache inside the loops, each with a different [`TileCache::buffer`].
+    /// Tiles of tensors that are copied to a cache inside the loops, each with a different [`TileCache::buffer`].
     pub caches: Vec<TileCache>,
     /// Complete schedules for CPUs, at most one for each instruction set.
     pub schedules: Vec<StatementSchedule>,
-    /// Text of the statement in the manifest, on one line; of two fused statements, separated by `; `.
+    /// Text of the statement in the syntax of manifests, on one line; of two fused statements, separated by `; `.
     pub text: String,
     /// Pair [first, last] of the numbers, from 1, of the `compute` nodes of the kernel that the statement executes.
     /// They differ for two fused statements. `None` for a statement that initializes the target of a scatter.

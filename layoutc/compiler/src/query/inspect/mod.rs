@@ -88,7 +88,7 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
 }
 
 /// Texts of the layout in the notations of other tools, as a JSON object by notation; `null` for a notation that cannot
-/// express the layout.
+/// express the layout or the buffer's size.
 fn notations_json(tensor: &Tensor) -> Value {
     let texts = notations::texts(tensor).into_iter();
     Value::Object(texts.map(|(notation, text)| (notation.word().to_owned(), text.into())).collect())
@@ -274,7 +274,7 @@ fn memory_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
 }
 
 /// Lines of a text report with the layout in the notations of other tools, as pairs (label, line). A line consists of
-/// the keyword of a notation and the text. A notation that cannot express the layout is left out.
+/// the keyword of a notation and the text. A notation that cannot express the layout or the buffer's size is left out.
 fn notations_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     let texts = notations::texts(tensor).into_iter();
     let texts = texts.filter_map(|(notation, text)| Some(format!("{} {}", notation.word(), text?)));

@@ -57,8 +57,8 @@ pub fn plans(
     Ok(plans)
 }
 
-/// Reports on the relayouts of a view, planned for C: pack and unpack of a window, and the conversions of which the
-/// view is the source. A broadcast has no pack. `cores` selects loops for one core or for several.
+/// Reports on the relayouts of a view, planned for C: pack and unpack of a window with memory, and the conversions of
+/// which the view is the source. A broadcast has no pack. `cores` selects loops for one core or for several.
 ///
 /// # Errors
 /// The diagnostic that a build gives if planning fails.

@@ -92,8 +92,8 @@ pub struct ShardingFacts {
 pub struct ShardFacts {
     /// Extents of the largest shard along each axis, in elements; `None` if [`ShardingFacts::parts`] is `None`.
     pub part: Option<Vec<i128>>,
-    /// Shards of the tensor, each with the devices that hold it. `Err` holds a message if there are more than 4096
-    /// devices, or if the shards cannot be computed.
+    /// Shards of the tensor, each with the devices that hold it; the list of devices is empty if the text does not
+    /// determine them. `Err` holds a message if there are more than 4096 devices, or if the shards cannot be computed.
     pub shards: Result<Vec<TensorShard>, String>,
 }
 

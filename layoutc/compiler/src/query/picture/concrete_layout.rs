@@ -25,8 +25,8 @@ pub(super) struct ConcreteLayout<'a> {
     pub(super) slots: i128,
 }
 
-/// Location of an element in memory. `storage` is its index along the storage axes, `physical` its index along the
-/// physical axes, and `offset` its offset in slots.
+/// Location in memory of a logical index, which need not be that of an element. `storage` is the index along the
+/// storage axes, `physical` the index along the physical axes, and `offset` the offset in slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ElementAddress {
     pub(super) storage: Vec<i128>,
@@ -61,8 +61,8 @@ impl<'a> ConcreteLayout<'a> {
         self.layout.storage_map().get(axis)?.evaluate(&|var| at(var, logical, &self.symbols)).ok()
     }
 
-    /// Location to which the layout maps the index `logical`, which may be outside the tensor. `None` if the location
-    /// is outside the extents of the storage axes or of the physical axes, or if a map cannot be evaluated.
+    /// Location to which the layout maps the index `logical`, which need not be that of an element. `None` if the
+    /// location is outside the extents of the storage axes or of the physical axes, or if a map cannot be evaluated.
     pub(super) fn spot(&self, logical: &[i128]) -> Option<ElementAddress> {
         let number = |expr: &Expr| expr.evaluate(&|var| at(var, logical, &self.symbols)).ok();
         let all = |exprs: &[Expr]| exprs.iter().map(number).collect::<Option<Vec<_>>>();
@@ -86,8 +86,8 @@ impl<'a> ConcreteLayout<'a> {
         self.layout.element_at(physical, &self.symbols).ok()?
     }
 
-    /// True if `spot`, the location of the index `logical` outside the tensor, is padding of that index: the slot holds
-    /// no element, and the inverse of the layout maps it back to `logical`.
+    /// True if `spot`, the location of the index `logical`, is padding of that index: the slot holds no element, and
+    /// the inverse of the layout maps it back to `logical`. False if the layout has no expression of its inverse.
     pub(super) fn is_padding_of(&self, logical: &[i128], spot: &ElementAddress) -> bool {
         let Some(inverse) = self.layout.inverse() else { return false };
         let value = |var| match var {

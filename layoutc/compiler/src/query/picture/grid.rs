@@ -28,12 +28,12 @@ pub struct GridElement {
 pub enum GridCell {
     /// Element of the tensor.
     Element(GridElement),
-    /// Padding: the index is not that of an element, but the layout has a slot for it.
+    /// Padding: the index is not that of an element, but the layout maps it to a slot without an element.
     Padding {
         /// Offset of the slot from the start of the flat buffer, in slots.
         offset: i128,
     },
-    /// Empty cell: the index is not that of an element, and the layout has no slot for it.
+    /// Empty cell: the index is not that of an element, and no padding slot of its own is known.
     Outside,
 }
 

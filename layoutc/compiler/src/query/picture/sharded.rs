@@ -8,8 +8,8 @@ use crate::query::locate::NamedLocateError;
 /// axes. `None` for a tensor that is not sharded.
 ///
 /// # Errors
-/// [`NamedLocateError::Value`] if the shards have no common layout: an expression becomes too large, or the sharding
-/// does not fit the layout of the shard.
+/// [`NamedLocateError::Value`] if the shards have no common layout, for example because an expression becomes too large
+/// or the sharding does not fit the layout of the shard.
 pub fn side_by_side(tensor: &Tensor) -> Result<Option<(Tensor, usize)>, NamedLocateError> {
     let Some(sharded) = &tensor.sharded else { return Ok(None) };
     let (layout, axes) = tensor

@@ -1,4 +1,4 @@
-//! Copy of a box of elements between two buffers, with the largest block primitive that both strides allow.
+//! Copy of a box of elements between two buffers, by primitives that copy runs or transpose blocks.
 
 use super::super::blocks::{self, Block, Runs};
 use super::super::transpose::transpose;

@@ -99,8 +99,9 @@ struct Price {
     cost: i128,
 }
 
-/// Cuts, one per chain, whose pieces take at most `memory` bytes: those with the smallest memory among those with
-/// nearly the least cost ([`MORE`]). The finest cuts if none fit.
+/// Cuts, one per chain, whose pieces take at most `memory` bytes. Of the cuts that [`with_runs`] finds for powers of
+/// two, they are those with the smallest memory among those with nearly the least cost ([`MORE`]). The finest cuts if
+/// none fit.
 pub(super) fn choose(terms: &Terms, unit: Unit, memory: i128) -> Vec<Cut> {
     let mut all: Vec<(Price, Vec<Cut>)> = Vec::new();
     let bits = |units: i64| i64::BITS - units.leading_zeros();
@@ -123,8 +124,8 @@ pub(super) fn choose(terms: &Terms, unit: Unit, memory: i128) -> Vec<Cut> {
     best.map_or_else(|| with_runs(terms, [1, 1]), |(_, cuts)| cuts)
 }
 
-/// Smallest cuts, one per chain, for which runs have at least `dense` units in the dense buffer and `slots` units in
-/// the layout, if the tensor has that many.
+/// Cuts, one per chain, for pieces whose runs have at least `dense` units in the dense buffer and `slots` units in the
+/// layout, as far as the tensor permits.
 fn with_runs(terms: &Terms, [dense, slots]: [i64; 2]) -> Vec<Cut> {
     let mut wanted = vec![1_i64; terms.chains.len()];
     let mut want = |chain: usize, values: i64| {
@@ -186,8 +187,9 @@ fn units(place: &Place) -> i128 {
     i128::from(place.runs.length()) * count(place)
 }
 
-/// Pair of the chain of each level, fastest first, and of the placement of a box in the dense buffer. `spans` holds for
-/// each chain the number of its elements, and the first one and exclusive end of those in the box, in memory order.
+/// Pair of the chains with more than one element, fastest first, and the placement of a box in the dense buffer, which
+/// has one level for each of them. `spans` holds for each chain the number of its elements, and the first one and
+/// exclusive end of those in the box, in memory order.
 pub(super) fn in_dense(
     terms: &Terms,
     spans: &[(i64, [i64; 2])],
@@ -207,8 +209,8 @@ pub(super) fn in_dense(
     (chains, place(&levels, Whole { first: 0, units: terms.dense, narrow }))
 }
 
-/// Pair of the levels, each as (chain, position of the digit in the chain), fastest first, and of the placement of a
-/// box in the buffer of the layout. `blocks` are the blocks of the box, one per chain.
+/// Pair of the levels, each as (chain, position of the digit in the chain), fastest first, and the placement of a box
+/// in the buffer of the layout. `blocks` are the blocks of the box, one per chain.
 pub(super) fn in_slots(
     terms: &Terms,
     blocks: &[Block],

@@ -1,5 +1,5 @@
-//! Relayout in windows of the dense buffer, for a layout that is not a sum of digits: the position of each element is
-//! computed, and positions are visited in ascending order.
+//! Relayout in windows of the dense buffer, for a tensor that is not partitioned into boxes: the position of each
+//! element is computed, and positions are visited in ascending order.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,7 +18,8 @@ use crate::machine::CPU;
 use crate::model::{Memory, Tensor};
 use crate::plan;
 
-/// Window sizes are multiples of this number of elements, and thus of whole bytes, whatever the element width.
+/// Window sizes, except that of the last window, are multiples of this number of elements, and thus of whole bytes,
+/// whatever the element width.
 const STEP: usize = 64;
 /// Bounds of the maximum size of a span, in bytes, both inclusive: 4 KiB to 4 MiB.
 const SPAN_BYTES: Range<usize> = 4 << 10..4 << 20;
@@ -37,7 +38,7 @@ pub struct Indexed {
     pub elements: usize,
     /// Number of elements of a window; the last window may have fewer.
     pub window: usize,
-    /// Maximum size of a span, in bytes.
+    /// Maximum size of a span, in bytes. A span of a single element may be larger.
     pub span_bytes: usize,
 }
 
@@ -62,9 +63,10 @@ pub struct Span {
 }
 
 impl Indexed {
-    /// Partitions a tensor into windows of at least 64 elements of a dense buffer with the axes in `order`; an element
-    /// takes `dense_bits` bits on the dense side. A window, the positions of its elements and one span take about
-    /// `memory` bytes or less, unless the smallest windows and spans take more.
+    /// Partitions a tensor into windows of a dense buffer with the axes in `order`; the number of elements of a window
+    /// is a multiple of 64, except in the last window. An element takes `dense_bits` bits on the dense side. A window,
+    /// the positions of its elements and one span take about `memory` bytes or less, unless the smallest windows and
+    /// spans take more.
     pub(super) fn new(
         tensor: &Tensor,
         symbols: &BTreeMap<String, i128>,

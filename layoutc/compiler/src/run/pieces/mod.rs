@@ -195,8 +195,8 @@ pub fn is_as_in_memory(tensor: &Tensor, file: DenseFile) -> bool {
     tensor.pack_from.is_none() && tensor.dtype.element_bits() == file.element_bits
 }
 
-/// Bytes that are repeated to fill the padding. `None` if all of them are 0, the layout has no padding, or padding is
-/// left unchanged.
+/// Bytes that are repeated to fill the padding. `None` if all of them are 0, the layout is proven to have no padding,
+/// or padding is left unchanged.
 ///
 /// # Errors
 /// [`RunError::Unsupported`] if the element type cannot represent the fill value.
@@ -238,12 +238,12 @@ impl Recast {
         Ok(dense_pass(tensor, symbols, side)?.map(Self))
     }
 
-    /// Converts the elements of `source` to those of `target`, in order. Each buffer starts at a byte boundary.
-    /// Elements without a counterpart in the shorter buffer are skipped.
+    /// Converts the elements of `source` to those of `target`, in order. Both buffers start at a byte boundary and have
+    /// the same number of elements.
     ///
     /// # Errors
-    /// [`RunError::Outside`] if a packed buffer is shorter than the other one requires, or if the conversion is not
-    /// supported, such as one between two packed types.
+    /// [`RunError::Outside`] if a packed buffer is found to be too short, or if the conversion is not supported, such
+    /// as one between two packed types.
     pub fn run(&self, source: &[u8], target: &mut [u8]) -> Result<(), RunError> {
         self.0.pass.run(source, target).ok_or(RunError::Outside)
     }

@@ -50,8 +50,8 @@ pub(super) struct Terms {
 
 impl Terms {
     /// Terms of a tensor for the values `symbols` and a dense buffer with the axes in `order`, in units of one element.
-    /// `None` if the offsets in both buffers are not sums of the same digits, if these do not nest in memory, or if the
-    /// tensor is empty or too large.
+    /// `None` if the offsets in both buffers are not known to be sums of the same digits, if these do not nest in
+    /// memory, or if the tensor is empty or too large.
     pub(super) fn of(
         tensor: &Tensor,
         symbols: &BTreeMap<String, i128>,
@@ -125,8 +125,9 @@ impl Terms {
         nests && is_dense && end == self.dense
     }
 
-    /// Terms in units of `several` elements; `None` if groups of that many are not contiguous and aligned in both
-    /// buffers.
+    /// Terms in units of `several` elements, a power of two. If it is greater than 1, `None` unless one digit has
+    /// stride 1 in both buffers and a multiple of `several` values, and all other strides and the sizes are multiples
+    /// of `several`.
     pub(super) fn in_units_of(mut self, several: i64) -> Option<Self> {
         if several == 1 {
             return Some(self);
@@ -162,8 +163,8 @@ impl Terms {
     }
 }
 
-/// Stride of the `m` of a chain in the dense buffer, in elements; `None` if the axes of the chain are not nested there
-/// in order.
+/// Stride of the `m` of a chain in the dense buffer, in elements. `None` if the chain has several axes and `order` is
+/// not row-major, or if the stride is too large.
 fn dense(chain: &AddressChain, extents: &[i128], order: Order) -> Option<i64> {
     let (before, after) = match chain.axes.as_slice() {
         [axis] => (extents.get(..*axis)?, extents.get(axis + 1..)?),

@@ -65,7 +65,7 @@ impl Default for SolverLimits {
 ///
 /// Two variables with costs `[0, 5]` and `[3, 0]` and the table `[9, 9, 0, 9]`: values `[1, 0]`, cost and bound 8.
 ///
-/// Deterministic as long as `stop` is. Ties prefer small values.
+/// Deterministic as long as `stop` is.
 pub fn solve(network: &CostNetwork, limits: &SolverLimits, stop: &dyn Fn() -> bool) -> Solution {
     let (left, drops) = reduce::reduce(network);
     let mut proof = BoundProof { drops, parts: Vec::new() };

@@ -12,8 +12,7 @@ pub(super) use movement::non_zeros;
 
 /// Elements of the results of a call, in row-major order, one entry for each of `results`, which have the shapes and
 /// the element types. `None` for a result whose elements are not computed, for example because there are more than
-/// [`MAX_KNOWN`], an operand has unknown elements, or the operator is not folded. The work is proportional to the
-/// number of elements of operands and results.
+/// [`MAX_KNOWN`], an operand has unknown elements, or the operator is not folded.
 pub(super) fn fold(call: &OnnxCall<'_>, results: &[ShapedTensor]) -> Vec<Option<ConstantElements>> {
     // `CastLike` uses only the element type of its second operand.
     let is_read = |k: usize| k != 1 || call.node.op_type != "CastLike";
