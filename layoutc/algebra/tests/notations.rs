@@ -549,5 +549,6 @@ fn comments_of_xla_texts_end_after_their_beginning() {
     for text in ["{0,1/*/ minor to major */}", "{0,/**/1}", "{0,1/* a // b */}"] {
         assert_eq!(storage_extents(&layout(Notation::Xla, text, &[4, 8])), plain, "{text}");
     }
-    assert!(laid_out(Notation::Xla, "{0,1/*/}", &[], &[4, 8], 32).unwrap_err().contains("/*"));
+    let unclosed = laid_out(Notation::Xla, "{0,1/*/}", &[], &[4, 8], 32).unwrap_err();
+    assert_eq!(unclosed, "expected `}`, found `/`");
 }

@@ -102,14 +102,17 @@ fn product_of_ranges(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interv
 }
 
 /// Interval of the products `x * y` with `x` in `a` and `y` in `b`. If neither is a single value, it is that of
-/// [`product_of_ranges`]. Otherwise the bounds are polynomials over symbols; [`ExprError::Overflow`] if the sign of the
-/// single value, that of `a` if both are single values, is not known.
+/// [`product_of_ranges`]. Otherwise the bounds are polynomials over symbols; [`ExprError::Overflow`] if only one is a
+/// single value, and its sign is not known.
 fn product(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interval, ExprError> {
     if a.low != a.high && b.low != b.high {
         return product_of_ranges(a, b, facts);
     }
     let (factor, range) = if a.low == a.high { (a, b) } else { (b, a) };
     let (x, y) = (range.low.mul(&factor.low)?, range.high.mul(&factor.low)?);
+    if a.low == a.high && b.low == b.high {
+        return Ok(Interval { low: x, high: y });
+    }
     let (least, greatest) = facts.numeric(&factor.low)?;
     if least >= 0 {
         return Ok(Interval { low: x, high: y });

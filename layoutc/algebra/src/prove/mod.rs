@@ -241,7 +241,7 @@ pub(crate) fn prove(
         }
         return Ok(InjectivityProof { proof, inverse: None, digits: None, targets_are_sums });
     }
-    constant_targets(claim, &mut all)?;
+    targets_are_sums &= constant_targets(claim, &mut all)?;
     Ok(InjectivityProof { proof, inverse: Some(inverse), digits: Some(all), targets_are_sums })
 }
 
@@ -373,16 +373,18 @@ fn merge(all: &mut Digits, read: Digits, component: &Component) {
 }
 
 /// Sets the constant of the linear form `all.targets[k]` for each target `k` of the claim that has a constant value and
-/// a form without digits.
-fn constant_targets(claim: Claim<'_>, all: &mut Digits) -> Result<(), ExprError> {
+/// a form without digits. Returns false if a target consists of symbols only, whose value is in no linear form.
+fn constant_targets(claim: Claim<'_>, all: &mut Digits) -> Result<bool, ExprError> {
+    let mut are_constant = true;
     for (target, form) in claim.targets.iter().zip(&mut all.targets) {
-        if let Some(value) = claim.facts.simplify(target)?.as_const()
-            && form.terms.is_empty()
-        {
-            form.constant = value;
+        if form.terms.is_empty() {
+            match claim.facts.simplify(target)?.as_const() {
+                Some(value) => form.constant = value,
+                None => are_constant &= target.mentions(&|var| matches!(var, Var::Axis(_))),
+            }
         }
     }
-    Ok(())
+    Ok(are_constant)
 }
 
 /// Value of a variable: `axes[k]` for `Var::Axis(k)` and `symbols[k]` for `Var::Symbol(k)`; `None` for other

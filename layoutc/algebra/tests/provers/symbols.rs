@@ -106,6 +106,26 @@ fn symbolic_divisor_of_a_constant_extent_is_bounded() {
 }
 
 #[test]
+fn target_of_symbols_only_is_no_sum_of_digits() {
+    let symbol = Symbol { name: "n".to_owned(), min: 1, max: 8, multiple: 1 };
+    let axes = [("h", 12), ("w", 16)]
+        .map(|(name, extent)| Axis { name: name.to_owned(), extent: Expr::constant(extent) });
+    let values = |name: &str| (name == "n").then(|| Expr::var(Var::Symbol(0)));
+    let made = |text: &str| {
+        let mut builder = LayoutBuilder::new(std::slice::from_ref(&symbol), &axes, 32).unwrap();
+        let scope = MapScope { axes: &axes, values: &values, facts: builder.facts() };
+        builder.apply(&resolve(&parse::map(text).unwrap(), scope).unwrap()).unwrap();
+        builder.finish(64, &SequentialExecutor).unwrap_or_else(|e| panic!("{text}: {e:?}"))
+    };
+    assert!(made("(h, w) -> (n, h // 4, w, h % 4)").digits().is_none());
+    assert!(made("(h, w) -> (h // 4 + n, w, h % 4)").digits().is_none());
+    assert!(made("(h, w) -> (5, h // 4, w, h % 4)").digits().is_some());
+    // A product of two values is one value, whatever the signs.
+    made("(h, w) -> (h + 40 + (n - 5) * 3, w)");
+    made("(h, w) -> (h + 40 + 3 * (n - 5), w)");
+}
+
+#[test]
 fn symbolic_weights_identify_their_axes() {
     let symbols = [("S", 9), ("R", 13)].map(|(name, max)| Symbol {
         name: name.to_owned(),
