@@ -165,7 +165,8 @@ impl LayoutBuilder {
 
     /// Alignment of the first element, the one at the logical index 0. `offset` is the offset of an element, over
     /// `Var::Axis`. `None` if no alignment is requested, or if the layout is a window of another layout.
-    /// [`InjectivityError::Unproven`] if the alignment is not proven for all values of the symbols.
+    /// [`InjectivityError::Unproven`] if the alignment is not proven for all values of the symbols; this is not checked
+    /// if the layout has no elements because a logical extent is the constant 0.
     fn origin(&self, offset: &Expr) -> Result<Option<AlignedOrigin>, FinishError> {
         let bytes = self.demands.origin;
         if bytes == 0 || self.demands.lead.is_some() {

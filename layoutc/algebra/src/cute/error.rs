@@ -73,8 +73,8 @@ pub enum CuteError {
         /// Cotarget in the argument of the operation.
         cotarget: i128,
     },
-    /// A mode of B cannot be split for A: the offsets of A along the mode grow by a constant step for a number of
-    /// indices that does not divide the extent of the mode.
+    /// A mode of B cannot be split for A: the offsets of A along the mode, or along the part of it that remains after
+    /// earlier splits, grow by a constant step for a number of indices that does not divide the extent of that part.
     #[error(
         "A after B has no layout of the shape of B: {} has a constant step for {run} indices, and {run} does not divide {}",
         within(*mode, *part),

@@ -62,7 +62,8 @@ impl SpannedTuple {
 pub struct CuteLayoutText {
     /// Leading swizzle with its byte range; `None` if there is none.
     pub swizzle: Option<(Swizzle, Span)>,
-    /// Offset between the swizzle and the layout, in elements; 0 if none is written.
+    /// Number, in elements, that is added to the offset of the layout before the swizzle is applied: 5 in
+    /// `S<3,4,3> o 5 o (8,64):(64,1)`; 0 if none is written.
     pub offset: i128,
     /// Extents of the modes.
     pub shape: SpannedTuple,

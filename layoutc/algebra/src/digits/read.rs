@@ -25,7 +25,7 @@ pub(super) struct DigitReader<'a> {
     pub(super) uses: &'a SharedDividends,
     /// Digits added so far, those of the chains and derived ones: `Var::Digit(k)` is `digits[k]`.
     pub(super) digits: Vec<Digit>,
-    /// Greatest value of each digit over all values of the symbols, indexed like `digits`.
+    /// Upper bound, inclusive, of each digit for all values of the symbols, indexed like `digits`.
     greatest: Vec<i128>,
     /// Chains added so far. Chains of axes come first; the chain of a divided sum is added when a target first uses it.
     pub(super) chains: Vec<Chain>,
@@ -147,7 +147,8 @@ impl<'a> DigitReader<'a> {
         Ok(self.digits.len() - 1)
     }
 
-    /// Greatest value of the digit at position `digit` of `digits`, over all values of the symbols.
+    /// Upper bound, inclusive, of the digit at position `digit` of `digits`, for all values of the symbols: the upper
+    /// bound of its extent minus 1, which a symbolic extent need not attain.
     pub(super) fn greatest(&self, digit: usize) -> i128 {
         self.greatest.get(digit).copied().unwrap_or(0)
     }

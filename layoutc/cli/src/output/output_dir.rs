@@ -51,12 +51,13 @@ impl OutputDir {
         self.walk(path, MissingFolder::Stop, &mut Vec::new()).map_err(PathError::fault)
     }
 
-    /// Opens the folder at `path` relative to the output folder. Creates each missing folder of that path, and adds its
-    /// absolute path to `made`.
+    /// Opens the folder at `path` relative to the output folder. Creates each missing folder on the way to it,
+    /// including the base with its parents and the output folder, and adds the absolute paths of the created folders to
+    /// `made`.
     ///
     /// # Errors
-    /// [`CommandError::Input`] if a component of the path is a file, or a link to a place that is not below the base.
-    /// [`CommandError::Machine`] if a system call fails.
+    /// [`CommandError::Input`] if the base is a file, or if a component of the path below it is a file, or a link to a
+    /// place that is not below the base. [`CommandError::Machine`] if a system call fails.
     pub(super) fn make(
         &self,
         path: &str,

@@ -227,9 +227,10 @@ impl TensorChecker<'_> {
         })
     }
 
-    /// Pair `(memory, space)` that the `memory` item of the tensor names. Without the item, `memory` is global, and
-    /// `space` is the declared memory space with the number n if an XLA layout text has `S(n)`; `None` if there is no
-    /// such space.
+    /// Pair `(memory, space)` for the tensor. With a `memory` item that names a kind of memory, it is that kind and
+    /// `None`; with one that names a declared memory space, it is [`Memory::Global`] and that space. Without the item,
+    /// `memory` is global, and `space` is the declared memory space with the number n if an XLA layout text has `S(n)`;
+    /// `None` if there is no such text or space.
     fn memory(&self, attributes: &LayoutAttributes) -> CheckResult<(Memory, Option<MemorySpace>)> {
         let (memory, space) = space::memory(self.item.memory.as_ref(), self.scope, self.syntax)?;
         if self.item.memory.is_some() {

@@ -76,7 +76,7 @@ impl Sides<'_> {
     }
 
     /// Ranges of indices that a device needs of the destination, by the source's axes. `None`, for example, if the
-    /// device is not in the mesh.
+    /// device is not in the mesh, or if the extents of the destination are not constant.
     fn after(&self, device: i64) -> Option<Vec<Range<i128>>> {
         let held = self.to.sharding.bounds(&self.to.mesh, device, &self.to.extents()?)?;
         self.axes.iter().map(|axis| held.get(*axis).cloned()).collect()

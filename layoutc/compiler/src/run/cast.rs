@@ -91,7 +91,8 @@ fn whole(
     Some(())
 }
 
-/// Converts elements whose sizes are compile-time constants.
+/// Converts the elements of `source` to `target`, as `whole` does, for the constant element sizes `FROM` in `source`
+/// and `TO` in `target`, in bytes. The elements are little-endian.
 fn sized<const FROM: usize, const TO: usize>(
     converter: CastEvaluator,
     source: &[u8],

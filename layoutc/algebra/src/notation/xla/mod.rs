@@ -193,8 +193,8 @@ fn elements(axes: &[Axis]) -> Option<i128> {
 }
 
 /// Number of elements that XLA's own `ArraySize` counts for `axes`, which are major to minor. It pads to the first tile
-/// alone, and counts 0 if that tile contains `*`. `None` if there is no tile, an extent is symbolic, or the number
-/// overflows.
+/// alone, and counts 0 if that tile contains `*`, even if an extent at or after the position of `*` is symbolic. `None`
+/// if there is no tile, another extent is symbolic, or the number overflows.
 fn first_tile_elements(axes: &[Axis], tile: Option<&XlaTile>) -> Option<i128> {
     let (extents, _) = tile?;
     let mut count = 1_i128;

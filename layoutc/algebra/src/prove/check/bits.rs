@@ -35,9 +35,10 @@ fn all_ones(bits: u32) -> Result<i128, ExprError> {
 
 impl CheckerContext<'_> {
     /// Value of `a & b` or `a ^ b` as a sum. It is computed if the operands are equal sums or constants, if one operand
-    /// is 0 or, for `&`, a mask `2^n - 1`, or if both decompose into runs of bits that `both` combines. For other
-    /// non-negative operands, an XOR becomes a new digit if the layout has symbols. [`ExprError::Unbound`] if none of
-    /// this applies.
+    /// is 0 or, for `&`, a mask `2^n - 1`, or if both decompose into runs of bits that `both` combines. In a layout
+    /// with symbols, an XOR of other non-negative operands, or one with an operand that is itself the digit of such an
+    /// XOR, is represented by [`Self::opaque_xor`]: a digit without a definition, the same one for the same operands.
+    /// [`ExprError::Unbound`] if none of this applies.
     pub(super) fn bitwise(&self, op: BinOp, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
         if let (Some(x), Some(y)) = (a.as_constant(), b.as_constant()) {
             return Ok(Sum::constant(crate::expr::apply(op, x, y)?));

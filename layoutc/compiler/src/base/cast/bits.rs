@@ -31,7 +31,8 @@ enum ScalarFormat {
 /// Number that an element's bit pattern encodes.
 #[derive(Debug, Clone, Copy)]
 enum UnpackedNumber {
-    /// NaN with its sign and its payload. The payload is left-aligned to 64 bits: its leading bit is the quiet bit.
+    /// NaN with its sign, and its payload left-aligned to 64 bits. The leading bit of the payload is the quiet bit,
+    /// which is always set: signaling NaNs become quiet. The other bits are 0 for a format whose NaN has no payload.
     Nan {
         negative: bool,
         payload: u64,

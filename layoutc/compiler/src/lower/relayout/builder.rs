@@ -19,7 +19,8 @@ use crate::lower::relayout::padding::fill_constant;
 use crate::lower::relayout::statement::RelayoutStatement;
 use crate::model::compute::KernelInstance;
 
-/// Requirement of every function that reads one buffer and writes another.
+/// Line of the documentation of generated functions that read and write buffers (relayouts and kernels): the
+/// requirement that the buffers do not overlap.
 pub(crate) const NO_OVERLAP: &str = "The buffers must not overlap.";
 
 fn padding_doc(context: &Context<'_>) -> &'static str {

@@ -59,7 +59,8 @@ pub struct ConvertScheduleItem {
 /// Scheduling decision of a `convert` item, which overrides the planner's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ConvertScheduleKind {
-    /// `order h n`: order of the loops, outermost first.
+    /// `order h n`: names of the outermost loops, outermost first; a loop is named after its digit. Loops that are not
+    /// named are inside these, in the planner's order.
     Order(Vec<Identifier>),
     /// `block 32 64`: two extents of a transpose tile, in values of a digit (a mixed-radix component of an index, such
     /// as `c % 4`). The first is along the fastest-varying digit of the destination, the second along that of the
