@@ -136,13 +136,13 @@ impl FsWatcher {
     pub(super) fn matters(&self, event: &Event) -> bool {
         let is_stale = self.is_stale.load(Ordering::SeqCst);
         let is_lost = is_stale || event.need_rescan() || event.paths.is_empty();
-        let is_copied = event.paths.iter().any(|path| {
+        let is_moved = event.paths.iter().any(|path| {
             self.armed.range::<Path, _>(from(path)).next().is_some_and(|f| f.0.starts_with(path))
         });
-        if is_lost || is_copied {
+        if is_lost || is_moved {
             self.is_stale.store(true, Ordering::SeqCst);
         }
-        is_lost || is_copied || event.paths.iter().any(|path| self.interest.sees(path))
+        is_lost || is_moved || event.paths.iter().any(|path| self.interest.sees(path))
     }
 }
 

@@ -112,12 +112,12 @@ pub(super) fn helpers(needs: &Requirements) -> Vec<String> {
 /// Standard headers that a source with these requirements includes, sorted; some of `assert.h`, `math.h` and
 /// `string.h`.
 pub(super) fn includes(needs: &Requirements, dialect: &Dialect) -> Vec<String> {
-    let is_copied = needs.moved.iter().any(|dtype| dialect.moves_bits.contains(dtype));
+    let is_moved = needs.moved.iter().any(|dtype| dialect.moves_bits.contains(dtype));
     let has = |part: Library| needs.library.contains(&part);
     let headers = [
         ("assert.h", has(Library::Assert) && matches!(dialect.assert, Assert::Abort)),
         ("math.h", has(Library::Math)),
-        ("string.h", has(Library::Memory) || is_copied),
+        ("string.h", has(Library::Memory) || is_moved),
     ];
     headers.into_iter().filter(|row| row.1).map(|row| row.0.to_owned()).collect()
 }

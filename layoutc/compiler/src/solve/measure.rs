@@ -21,10 +21,10 @@ pub fn changes(graph: &Graph) -> (Manifest, BTreeMap<LayoutChange, String>) {
     for (position, tensor) in graph.tensors.iter().enumerate().filter(|(_, t)| !t.is_constant()) {
         let count = tensor.candidates.len();
         for (from, to) in (0..count).flat_map(|from| (0..count).map(move |to| (from, to))) {
-            let is_copied = tensor.compatibility(from, to) != Compatibility::Satisfied;
+            let is_moved = tensor.compatibility(from, to) != Compatibility::Satisfied;
             let is_closed =
                 tensor.candidates.get(to).is_none_or(|c| c.is_opaque() || c.is_forbidden);
-            if !is_copied || is_closed {
+            if !is_moved || is_closed {
                 continue;
             }
             let places = [from, to].map(|k| laid_out(tensor, k, &mut known, &mut manifest));
