@@ -346,7 +346,7 @@ impl Layout {
     ///
     /// # Errors
     /// [`ExprError::Unbound`] if `symbols` lacks a symbol of the layout, or declares it with a range that exceeds that
-    /// in the layout, or with a multiple that is no multiple of that in the layout.
+    /// in the layout, or with a `multiple` that the `multiple` in the layout does not divide.
     pub fn over_symbols(mut self, symbols: &[Symbol]) -> Result<Self, ExprError> {
         if self.symbols == symbols {
             return Ok(self);

@@ -51,8 +51,8 @@ impl OutputDir {
         self.walk(path, MissingFolder::Stop, &mut Vec::new()).map_err(PathError::fault)
     }
 
-    /// Opens the folder at `path` relative to the output folder. Creates each missing folder on the way to it,
-    /// including the base with its parents and the output folder, and adds the absolute paths of the created folders to
+    /// Opens the folder at `path` relative to the output folder. Creates it and each missing parent,
+    /// including the output folder and the base with its parents, and adds the absolute paths of the created folders to
     /// `made`.
     ///
     /// # Errors

@@ -213,7 +213,7 @@ struct Found {
 /// Schedule with the loops reordered so that each block is packed once for all its uses. `sight` are the reads, and
 /// `tensor` is the tensor to pack. `parts` is a reduced loop and its iterations per chunk: the chunks become the
 /// outermost loop (split-K); `None` without chunks. The result is `None` if packing is not possible or does not pay,
-/// for example if the block is no box of constant size or has fewer than `packing_uses` uses.
+/// for example if the block is not a box of constant size or has fewer than `packing_uses` uses.
 fn schedule_with_packing<'a>(
     domain: &IterationDomain,
     compute: &KernelInstance,

@@ -106,8 +106,8 @@ impl Nest<'_> {
         Ok(before)
     }
 
-    /// Those of `conditions` that determine the bounds of the loop `number`: conditions that mention it, and otherwise
-    /// only open loops of the state `at`, and that are not known to hold.
+    /// Conditions in `conditions` that determine the bounds of the loop `number`: they mention it, and otherwise only
+    /// open loops of the state `at`, and are not known to hold.
     pub(crate) fn guards_resolved_by(
         &self,
         number: usize,
