@@ -12,7 +12,7 @@ use crate::loops::error::PlanError;
 use crate::loops::order::{Order, RegisterTiling};
 use crate::loops::reads::AccessSummary;
 use crate::loops::renumbered;
-use crate::loops::scheduled_statement::fused;
+use crate::loops::scheduled_statement::domain_of;
 use crate::model::compute::{BufferRef, LoopSchedule, SharedLoop, Statement};
 use crate::model::{Spanned, Tensor};
 
@@ -27,7 +27,7 @@ pub(crate) struct Block {
 
 /// Extents, along each axis, of the box of elements of the tensor `buffer` that one iteration of the loop `at`
 /// accesses. `target` is the tensor that the statement writes, `own` has the symbols and the loop schedule of the
-/// kernel, `kept` names the loops of all caches of the statement, and `shared` is the loop in each iteration of which
+/// kernel, `caches` names the loops of all caches of the statement, and `shared` is the loop in each iteration of which
 /// an intermediate that the statement uses is computed. `None` if the statement has no loop `at`, or neither writes the
 /// tensor nor reads it in its value at affine indices.
 ///
@@ -40,11 +40,11 @@ pub(crate) fn tile_extents(
     statement: &Statement,
     own: (&[Symbol], &LoopSchedule),
     (buffer, at): (BufferRef, &Spanned<String>),
-    (kept, shared): (&[String], Option<SharedLoop>),
+    (caches, shared): (&[String], Option<SharedLoop>),
 ) -> Result<Option<Vec<i128>>, Box<Diagnostic>> {
     let fault =
         |message: String, place: FileSpan| Diagnostic::error(Code::KernelCache, message, place, "");
-    block_extents(target, statement, own, (buffer, at), (kept, shared)).map_err(|error| {
+    block_extents(target, statement, own, (buffer, at), (caches, shared)).map_err(|error| {
         let PlanError::Choice { message, help, place } = error else {
             return Box::new(fault(error.to_string(), at.place.clone()).help("remove the cache"));
         };
@@ -57,19 +57,10 @@ fn block_extents(
     statement: &Statement,
     (symbols, schedule): (&[Symbol], &LoopSchedule),
     (buffer, at): (BufferRef, &Spanned<String>),
-    (kept, shared): (&[String], Option<SharedLoop>),
+    (caches, shared): (&[String], Option<SharedLoop>),
 ) -> Result<Option<Vec<i128>>, PlanError> {
     let target = renumbered(target, symbols)?;
-    let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
-    let shared = match shared {
-        Some(SharedLoop::Axis(axis)) => target.layout.logical().get(axis).map(|axis| &axis.name),
-        _ => None,
-    };
-    let kept: Vec<String> =
-        kept.iter().chain(shared).cloned().chain(fused(&schedule.steps)).collect();
-    let mut domain = IterationDomain::new(&target, symbols, reduced, &kept)?;
-    domain.apply(&schedule.steps)?;
-    domain.outermost = shared.and_then(|name| domain.find(name));
+    let mut domain = domain_of(&target, statement, (symbols, schedule), (caches, shared))?;
     let no_reads =
         |_: &IterationDomain| Ok(AccessSummary { steps: Vec::new(), guarded: Vec::new() });
     let order =

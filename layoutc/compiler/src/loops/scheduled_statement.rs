@@ -1,5 +1,7 @@
 //! Schedule of a statement: its loops in their order, and its cached tiles.
 
+use layoutc_algebra::symbol::Symbol;
+
 use crate::base::diagnostic::FileSpan;
 use crate::loops::buffers::{KernelBuffer, bound, shares_bytes};
 use crate::loops::digit_order::follow_digits;
@@ -11,8 +13,10 @@ use crate::loops::heuristics::partial_sums::may_have_partial_sums;
 use crate::loops::order::{Order, RegisterTiling};
 use crate::loops::reads::StatementReads;
 use crate::loops::{ExecutionModel, schedule_node};
-use crate::model::Spanned;
-use crate::model::compute::{KernelInstance, LoopStep, SharedLoop, Statement, TileCache};
+use crate::model::compute::{
+    KernelInstance, LoopSchedule, LoopStep, SharedLoop, Statement, TileCache,
+};
+use crate::model::{Spanned, Tensor};
 
 /// Schedule of one statement, with all its loops decided.
 #[derive(Debug, Clone)]
@@ -69,24 +73,12 @@ impl ScheduledStatement {
         } else {
             RegisterTiling::One
         };
-        let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
-        let mut kept: Vec<String> =
+        let caches: Vec<String> =
             statement.caches.iter().map(|cache| cache.at.value.clone()).collect();
-        kept.extend(fused(&compute.schedule.steps));
-        let axis = match compute.shared_loop(statement) {
-            Some(SharedLoop::Axis(axis)) if processor != ExecutionModel::Gpu => {
-                target.tensor.layout.logical().get(axis)
-            }
-            _ => None,
-        };
-        kept.extend(axis.map(|axis| axis.name.clone()));
-        let mut domain = IterationDomain::new(&target.tensor, &compute.symbols, reduced, &kept)?;
-        if compute.schedule.has_default_loops() && statement.caches.is_empty() {
-            follow_digits(&mut domain, &target.tensor)?;
-        }
-        domain.apply(&compute.schedule.steps)?;
+        let shared = compute.shared_loop(statement).filter(|_| processor != ExecutionModel::Gpu);
+        let own = (compute.symbols.as_slice(), &compute.schedule);
+        let mut domain = domain_of(&target.tensor, statement, own, (&caches, shared))?;
         target.locate(&mut domain)?;
-        domain.outermost = axis.and_then(|axis| domain.find(&axis.name));
         let whole = |buffer| bound(buffers, compute, buffer);
         let sight = StatementReads::of(statement, &whole);
         let planned = |mut domain: IterationDomain| {
@@ -125,6 +117,34 @@ impl ScheduledStatement {
         }
         planned(domain)
     }
+}
+
+/// Loops of a statement that writes `target`, with the splits and fusions of the kernel's schedule, before they are
+/// ordered. The layout of `target` is over `symbols`. `caches` names the loops that have caches; `shared` is the loop in
+/// which intermediates of the statement are computed, which becomes the outermost one.
+///
+/// # Errors
+/// [`PlanError`] if an expression grows too large, or the schedule cannot be followed.
+pub(crate) fn domain_of(
+    target: &Tensor,
+    statement: &Statement,
+    (symbols, schedule): (&[Symbol], &LoopSchedule),
+    (caches, shared): (&[String], Option<SharedLoop>),
+) -> Result<IterationDomain, PlanError> {
+    let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
+    let shared = match shared {
+        Some(SharedLoop::Axis(axis)) => target.layout.logical().get(axis).map(|axis| &axis.name),
+        Some(SharedLoop::NoAxis) | None => None,
+    };
+    let kept: Vec<String> =
+        caches.iter().chain(shared).cloned().chain(fused(&schedule.steps)).collect();
+    let mut domain = IterationDomain::new(target, symbols, reduced, &kept)?;
+    if schedule.has_default_loops() && caches.is_empty() {
+        follow_digits(&mut domain, target)?;
+    }
+    domain.apply(&schedule.steps)?;
+    domain.outermost = shared.and_then(|name| domain.find(name));
+    Ok(domain)
 }
 
 /// Names of the loops that fusions in `steps` replace, two for each fusion. Domains keep these loops even if the trip
