@@ -10,6 +10,7 @@ pub(crate) mod grid;
 pub(crate) mod group;
 pub(crate) mod indexed;
 pub(crate) mod item;
+pub(crate) mod iteration;
 pub(crate) mod nest;
 pub(crate) mod outer_fusion;
 pub(crate) mod partial_sums;
