@@ -28,7 +28,7 @@
     (_
       (identifier) @keyword))
   (#any-of? @_in "tensor" "view" "input" "constant" "out" "local" "cache")
-  (#any-of? @keyword "shape" "layout" "memory" "nibbles" "shard" "ring" "require" "dtype" "map"))
+  (#any-of? @keyword "shape" "layout" "memory" "nibbles" "shard" "ring" "access" "require" "dtype" "map"))
 
 ; Steps
 

@@ -39,6 +39,7 @@ mod reference;
 pub mod run;
 pub mod solve;
 pub mod target;
+pub mod warp;
 
 pub use check::{CheckedProject, syntax_key};
 pub use emit::GeneratedFile;

@@ -233,10 +233,6 @@ pub struct Gpu {
     pub shared_bytes: i128,
     /// Maximum size of a relayout's tile in shared memory, in bytes. Larger tiles are not formed.
     pub staged_tile_bytes: i64,
-    /// Number of banks of shared memory.
-    pub banks: i64,
-    /// Width of a bank of shared memory, in bytes.
-    pub bank_bytes: i64,
     /// Width of the widest memory access of a thread, in bytes. Adjacent elements are joined to words of at most this
     /// width.
     pub access_bytes: i64,
@@ -281,6 +277,84 @@ pub struct Gpu {
     /// is copied without holding them.
     pub thread_elements: i64,
 }
+
+/// Memory system of a GPU as the threads of a warp use it: banked shared memory, and sectors of global memory. In AMD's
+/// terms, a warp is a wavefront of 64 lanes, and shared memory is the local data share (LDS).
+#[derive(Debug, PartialEq, Eq)]
+pub struct GpuMemory {
+    /// Name of the vendor in manifests: `nvidia` or `amd`.
+    pub name: &'static str,
+    /// Number of threads (lanes) of a warp.
+    pub warp: i64,
+    /// Number of banks of shared memory.
+    pub banks: i64,
+    /// Width of a bank of shared memory, in bytes.
+    pub bank_bytes: i64,
+    /// Size of a sector of global memory, the unit of a memory transaction, in bytes.
+    pub sector_bytes: i64,
+    /// Size of a cache line, in bytes.
+    pub line_bytes: i64,
+    /// Width of the widest memory access of a lane, in bytes.
+    pub access_bytes: i64,
+    /// Order in which lanes are served by a read of `access_bytes` bytes a lane, for the first 32 lanes; the lanes from
+    /// 32 follow in the same order. Empty: ascending.
+    pub wide_read_order: &'static [i64],
+}
+
+/// Vendor of a GPU, which determines its memory system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GpuVendor {
+    /// NVIDIA: [`NVIDIA`].
+    Nvidia,
+    /// AMD: [`AMD`].
+    Amd,
+}
+
+impl GpuVendor {
+    /// Vendors by their words in manifests.
+    pub const ALL: &'static [(&'static str, Self)] =
+        &[(NVIDIA.name, Self::Nvidia), (AMD.name, Self::Amd)];
+
+    /// Memory system of the vendor's GPUs.
+    pub fn memory(self) -> &'static GpuMemory {
+        match self {
+            Self::Nvidia => &NVIDIA,
+            Self::Amd => &AMD,
+        }
+    }
+}
+
+/// NVIDIA GPUs from compute capability 5.0. Source: CUDA C++ Programming Guide, shared memory: 32 banks of successive
+/// 32-bit words; 8-byte accesses are served by halves of a warp, 16-byte accesses by quarters. Global memory is accessed
+/// in sectors of 32 bytes, four a cache line.
+pub const NVIDIA: GpuMemory = GpuMemory {
+    name: "nvidia",
+    warp: 32,
+    banks: 32,
+    bank_bytes: 4,
+    sector_bytes: 32,
+    line_bytes: 128,
+    access_bytes: 16,
+    wide_read_order: &[],
+};
+
+/// AMD GPUs of the CDNA 2 and 3 architectures (gfx90a, gfx942). Source: the documentation of Composable Kernel on bank
+/// conflicts: 32 banks of 32-bit words; `ds_write_b128` serves 8 consecutive lanes at a time, `ds_read_b128` the lanes 0
+/// to 3 with 20 to 23, 4 to 7 with 16 to 19, 8 to 11 with 28 to 31, and 12 to 15 with 24 to 27. Global memory is accessed
+/// in units of 64 bytes.
+pub const AMD: GpuMemory = GpuMemory {
+    name: "amd",
+    warp: 64,
+    banks: 32,
+    bank_bytes: 4,
+    sector_bytes: 64,
+    line_bytes: 128,
+    access_bytes: 16,
+    wide_read_order: &[
+        0, 1, 2, 3, 20, 21, 22, 23, 4, 5, 6, 7, 16, 17, 18, 19, 8, 9, 10, 11, 28, 29, 30, 31, 12,
+        13, 14, 15, 24, 25, 26, 27,
+    ],
+};
 
 /// Constants of CPUs: x86-64 from SSE2 to AVX-512, and `AArch64`.
 pub const CPU: Cpu = Cpu {
@@ -354,8 +428,6 @@ pub const GPU: Gpu = Gpu {
     relayout_blocks: 1 << 20,
     shared_bytes: 48 << 10,
     staged_tile_bytes: 18 * 1024,
-    banks: 32,
-    bank_bytes: 4,
     access_bytes: 16,
     sampled_threads: 512,
     row_padding: 32,

@@ -15,6 +15,7 @@ type Forbidden = (&'static [&'static str], &'static [&'static str], &'static str
 /// module, and none imports it.
 const COMPILER: &[Layer] = &[
     ("words, data and services that every stage uses", &["base", "machine", "target", "env"]),
+    ("memory accesses of a warp", &["warp"]),
     ("texts: layoutc.toml, manifests, ONNX models", &["config", "manifest", "import"]),
     ("the checked model, as data", &["model"]),
     ("the loop IR, as data", &["ir"]),

@@ -16,7 +16,7 @@ mod gates;
 mod golden;
 mod gpu_tools;
 mod graph_operators;
-
+mod hip;
 mod import;
 mod import_shapes;
 mod inverse_c;
@@ -60,3 +60,4 @@ mod tiles_gpu;
 mod trace;
 mod views;
 mod views_gpu;
+mod warp_access;

@@ -47,7 +47,15 @@ Ctrl-C stops it with exit code 130. The command of --exec is stopped before each
         /// Print the plan of pack, unpack and conversions in C: digits, loops, tiles
         #[arg(long)]
         plan: bool,
+        /// Print the memory accesses of warps: bank conflicts and sectors of declared accesses and of GPU kernels
+        #[arg(long)]
+        access: bool,
     },
+    /// Find the swizzle or row padding of a tensor in shared memory with the fewest bank conflicts
+    #[command(after_help = "\
+Example: layoutc swizzle tiles.kdl stage
+The tensor declares its accesses: access load from=\"(lane) -> (lane % 16, lane // 16 * 8)\" vector=8")]
+    Swizzle(SwizzleArgs),
     /// Physical index of an element; with --inverse, the element at a physical index
     #[command(after_help = "\
 Example: layoutc index layouts/a.kdl texture 11,37,23,101
@@ -164,6 +172,7 @@ impl Command {
             Command::Watch(_) => "watch",
             Command::Clean(_) => "clean",
             Command::Inspect { .. } => "inspect",
+            Command::Swizzle(_) => "swizzle",
             Command::Index(_) => "index",
             Command::Show(_) => "show",
             Command::Trace(_) => "trace",
@@ -317,4 +326,15 @@ pub(crate) struct SameArgs {
     /// Name of the second tensor
     #[arg(value_name = "B")]
     pub(crate) second: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SwizzleArgs {
+    /// Manifest
+    pub(crate) file: PathBuf,
+    /// Name of the tensor
+    pub(crate) tensor: String,
+    /// Name of an access to count; repeatable [default: all accesses of the tensor]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) access: Vec<String>,
 }

@@ -21,8 +21,8 @@ use crate::console::{ColorMode, Console, ReportFormat, write_plainly};
 pub(crate) use algebra::{AlgebraCommand, InverseSide};
 pub(crate) use bench::BenchArgs;
 pub(crate) use command::{
-    CleanArgs, Command, DepsArgs, IndexArgs, OutputsArgs, SameArgs, TemplatesCommand, TraceArgs,
-    TranslateArgs, WatchArgs,
+    CleanArgs, Command, DepsArgs, IndexArgs, OutputsArgs, SameArgs, SwizzleArgs, TemplatesCommand,
+    TraceArgs, TranslateArgs, WatchArgs,
 };
 pub(crate) use fmt::FmtArgs;
 pub(crate) use import::ImportArgs;
@@ -101,6 +101,7 @@ const COMMANDS: &[&str] = &[
     "watch",
     "clean",
     "inspect",
+    "swizzle",
     "index",
     "show",
     "trace",
@@ -180,6 +181,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<CliArgs, Usa
         | Command::Watch(_)
         | Command::Clean(_)
         | Command::Inspect { .. }
+        | Command::Swizzle(_)
         | Command::Index(_)
         | Command::Show(_)
         | Command::Trace(_)

@@ -24,6 +24,7 @@ mod pack;
 mod same;
 mod show;
 mod solve;
+mod swizzle;
 mod templates;
 mod trace;
 mod translate;
@@ -70,9 +71,11 @@ pub(crate) fn run(args: &CliArgs) -> ExitCode {
         Command::Lock { paths, force } => lock::run(paths, *force, &mut console),
         Command::Deps(deps) => deps::run(deps, args.common.format, &mut console),
         Command::Templates { what } => templates::run(what, &mut console),
-        Command::Inspect { paths, tensor, plan } => {
-            inspect::run(paths, tensor, *plan, &mut console)
+        Command::Inspect { paths, tensor, plan, access } => {
+            let parts = inspect::InspectParts { plan: *plan, access: *access };
+            inspect::run(paths, tensor, parts, &mut console)
         }
+        Command::Swizzle(args) => swizzle::run(args, &mut console),
         Command::Index(index) => index::run(index, &mut console),
         Command::Show(show) => show::run(show, &mut console),
         Command::Trace(trace) => trace::run(trace, &mut console),

@@ -44,6 +44,7 @@ mod tensor;
 mod tensor_cache;
 mod use_cycles;
 mod view;
+mod warp_access;
 
 pub(crate) use faults::build_fault;
 pub(crate) use injectivity_report::bare_fault;

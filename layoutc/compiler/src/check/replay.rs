@@ -20,6 +20,7 @@ use crate::base::diagnostic::{CheckResult, Diagnostic};
 use crate::env::ResultCache;
 use crate::env::executor::CostTrackingExecutor;
 use crate::manifest::syntax::{SpannedText, StepItem, StepKind, TensorItem};
+use crate::model::WarpAccess;
 
 /// Steps of a tensor's layout, with the scopes and settings that are needed to apply them.
 #[derive(Clone, Copy)]
@@ -30,6 +31,8 @@ pub(super) struct LayoutSource<'a> {
     pub(super) scopes: &'a ManifestScopes,
     pub(super) memo: &'a dyn ResultCache,
     pub(super) element_bits: u32,
+    /// Accesses of warps that the tensor declares, for the step `swizzle auto`.
+    pub(super) accesses: &'a [WarpAccess],
     /// Conditions (`where`) of the tensor's shape, over the names of its axes.
     pub(super) conditions: &'a [SpannedText],
     /// Base alignment in bytes if no step sets one.
@@ -77,7 +80,7 @@ impl<'a> LayoutSource<'a> {
         if let Some(first) = first {
             builder.apply(first).map_err(|error| self.fault(error, axes, symbols))?;
         }
-        self.applied_to(StepLowering::new(builder, &self.item.name.value), symbols)
+        self.applied_to(StepLowering::new(builder, &self.item.name.value, self.accesses), symbols)
     }
 
     /// Applies the steps to the logical axes `axes`, whose extents are over `symbols`, and records each step.
@@ -89,7 +92,8 @@ impl<'a> LayoutSource<'a> {
         axes: &[Axis],
         symbols: &[Symbol],
     ) -> CheckResult<StepLowering<'a>> {
-        let applier = StepLowering::recording(self.builder(axes, symbols)?, &self.item.name.value);
+        let builder = self.builder(axes, symbols)?;
+        let applier = StepLowering::recording(builder, &self.item.name.value, self.accesses);
         self.applied_to(applier, symbols)
     }
 

@@ -96,7 +96,7 @@ pub(super) fn note(step: &StepItem, axes: &[Axis], separators: &[usize]) -> Opti
         StepKind::AlignBase(bytes) => {
             Some(format!("the buffer is aligned to {} bytes", integer(bytes)))
         }
-        StepKind::Swizzle { .. } | StepKind::SwizzleMode(_) => {
+        StepKind::Swizzle { .. } | StepKind::SwizzleMode(_) | StepKind::SwizzleAuto(_) => {
             Some("xors bits of the last physical index".to_owned())
         }
         StepKind::Fill(_) => Some("fill value of the padding".to_owned()),

@@ -59,6 +59,7 @@ pub(super) fn line(step: &StepItem) -> String {
             format!("swizzle {bits} {base} {shift} unit={unit}")
         }
         StepKind::SwizzleMode(row) => format!("swizzle mode=\"{}B\"", row.value),
+        StepKind::SwizzleAuto(_) => "swizzle auto".to_owned(),
         StepKind::Strides(strides) => format!("strides {}", spaced(strides, integer)),
         StepKind::AlignBase(bytes) => format!("align {}", integer(bytes)),
         StepKind::AlignAxis { axis, bytes } => format!("align {} {}", axis.value, integer(bytes)),

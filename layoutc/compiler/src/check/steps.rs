@@ -5,6 +5,7 @@ mod axis_step;
 mod filled_slots;
 mod map_step;
 mod notation_step;
+mod swizzle_auto;
 
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ use super::swizzle::{TmaSwizzleMode, swizzle};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::manifest::syntax::{IntegerLiteral, SeparatorItem, StepItem, StepKind};
+use crate::model::WarpAccess;
 use filled_slots::slots;
 
 /// Maximum number of steps of a layout, with transforms expanded. A layout with more is an error.
@@ -41,6 +43,8 @@ pub(super) struct StepLowering<'a> {
     /// Number of applications of transforms so far.
     pub(super) applied: usize,
     pub(super) tensor: &'a str,
+    /// Accesses of warps that the tensor declares.
+    accesses: &'a [WarpAccess],
     /// Number of slots that are accounted for: those of the tensor's extents, and those that steps that round up, such
     /// as `tile` and `pad`, add. Slots that a map adds are not counted. `None` on overflow.
     filled: Option<Expr>,
@@ -57,13 +61,19 @@ pub(super) struct StepLowering<'a> {
 }
 
 impl<'a> StepLowering<'a> {
-    /// Creates a lowering for a layout of the tensor named `tensor`, with no step lowered yet, that records each step.
-    pub(super) fn recording(builder: LayoutBuilder, tensor: &'a str) -> Self {
-        Self { recorded: Some(Vec::new()), ..Self::new(builder.recording(), tensor) }
+    /// Creates a lowering for a layout of the tensor named `tensor` with the given accesses, with no step lowered yet,
+    /// that records each step.
+    pub(super) fn recording(
+        builder: LayoutBuilder,
+        tensor: &'a str,
+        accesses: &'a [WarpAccess],
+    ) -> Self {
+        Self { recorded: Some(Vec::new()), ..Self::new(builder.recording(), tensor, accesses) }
     }
 
-    /// Creates a lowering for a layout of the tensor named `tensor`, with no step lowered yet, that records nothing.
-    pub(super) fn new(builder: LayoutBuilder, tensor: &'a str) -> Self {
+    /// Creates a lowering for a layout of the tensor named `tensor` with the given accesses, with no step lowered yet,
+    /// that records nothing.
+    pub(super) fn new(builder: LayoutBuilder, tensor: &'a str, accesses: &'a [WarpAccess]) -> Self {
         let filled = slots(&builder);
         Self {
             builder,
@@ -71,6 +81,7 @@ impl<'a> StepLowering<'a> {
             open: Vec::new(),
             applied: 0,
             tensor,
+            accesses,
             filled,
             grown: None,
             swizzle_block: None,
@@ -150,6 +161,7 @@ impl StepLowering<'_> {
                 self.attributes.swizzle_alignment = mode.alignment();
                 self.swizzled(swizzle, place)?;
             }
+            StepKind::SwizzleAuto(names) => self.swizzle_auto(names, ground, &place)?,
             StepKind::AlignBase(bytes) => {
                 let bytes = power_of_two(bytes, ground, &self.builder)?;
                 self.attributes.alignment = u64::try_from(bytes).ok();

@@ -21,6 +21,7 @@ use super::replay::{LayoutSource, ReplayOutcome};
 use super::scope::{ManifestScope, ManifestScopes};
 use super::step_recorder::{Recorder, StepRecord};
 use super::steps::StepLowering;
+use super::warp_access::AccessedTensor;
 use super::{
     PlannerQuestions, axis_order_advice, cast, domain, mesh, padding, ring, space, symbol_facts,
 };
@@ -39,7 +40,9 @@ use crate::manifest::syntax::{
 use crate::model::layout_names;
 use crate::model::reshard::DeviceSharding;
 use crate::model::ring::Ring;
-use crate::model::{Fill, FillValue, Memory, MemorySpace, PackFrom, Tensor, TensorSpans};
+use crate::model::{
+    Fill, FillValue, Memory, MemorySpace, PackFrom, Tensor, TensorSpans, WarpAccess,
+};
 
 /// Context of the checks of one manifest: the index `file` of the manifest in `files`, the scopes of all manifests, the
 /// configuration, the cache of proofs (`memo`), and the functions of the planner.
@@ -117,7 +120,15 @@ impl TensorChecker<'_> {
         let (logical, sharded) = self.sharded(logical, &labels)?;
         let (logical, ring) = self.ring(logical, &labels)?;
         let recorder = self.place.recorder.filter(|r| r.wants(&self.item.name.value));
-        let recipe = self.recipe(dtype.element_bits(), conditions);
+        let accessed = AccessedTensor {
+            name: &self.item.name.value,
+            axes: &logical,
+            element_bits: dtype.element_bits(),
+            scope: self.scope,
+            file: self.file,
+        };
+        let accesses = accessed.accesses(&self.item.accesses)?;
+        let recipe = self.recipe(dtype.element_bits(), conditions, &accesses);
         let applied = match recorder {
             Some(_) => recipe.apply_recorded(&logical, &symbols),
             None => recipe.apply_steps(&logical, &symbols, None),
@@ -134,7 +145,17 @@ impl TensorChecker<'_> {
         let recipe = LayoutSource { least_alignment: own, ..recipe };
         let layout = self.finish(builder, &attributes, recipe, &logical, &symbols)?;
         let tensor = self.model(dtype, layout, labels, &attributes, (memory, space))?;
-        let tensor = Tensor { sharded, ring, ..tensor };
+        let misfits: Vec<Diagnostic> = accesses
+            .iter()
+            .filter_map(|access| {
+                let fault = access.slots(&tensor.layout, dtype.element_bits()).err()?;
+                Some(accessed.fault(access, &fault))
+            })
+            .collect();
+        if !misfits.is_empty() {
+            return Err(misfits);
+        }
+        let tensor = Tensor { sharded, ring, accesses: accesses.clone(), ..tensor };
         let gated = GateContext { tensor: &tensor, recipe, axes: &logical };
         let broken = gate::check(gated);
         if !broken.is_empty() {
@@ -184,7 +205,12 @@ impl TensorChecker<'_> {
         Ok((axes, Some(ring)))
     }
 
-    fn recipe<'s>(&'s self, element_bits: u32, conditions: &'s [SpannedText]) -> LayoutSource<'s> {
+    fn recipe<'s>(
+        &'s self,
+        element_bits: u32,
+        conditions: &'s [SpannedText],
+        accesses: &'s [WarpAccess],
+    ) -> LayoutSource<'s> {
         LayoutSource {
             item: self.item,
             file: self.file,
@@ -192,6 +218,7 @@ impl TensorChecker<'_> {
             scopes: self.place.scopes,
             memo: self.place.memo,
             element_bits,
+            accesses,
             conditions,
             default_alignment: self.place.config.defaults.alignment,
             least_alignment: 1,
@@ -263,6 +290,7 @@ impl TensorChecker<'_> {
             targets: self.targets()?,
             labels,
             high_first: self.item.nibbles == Some(NibbleOrder::HighFirst),
+            accesses: Vec::new(),
             steps: attributes.lines.clone(),
             places: self.places(attributes)?,
         };
@@ -373,7 +401,7 @@ impl TensorChecker<'_> {
     fn targets(&self) -> CheckResult<Option<Vec<String>>> {
         let Some(targets) = &self.item.targets else { return Ok(None) };
         let own = self.place.config.target.own.keys().map(String::as_str);
-        let known: Vec<&str> = ["c", "opencl", "cuda"].into_iter().chain(own).collect();
+        let known: Vec<&str> = ["c", "opencl", "cuda", "hip"].into_iter().chain(own).collect();
         let check = |target: &SpannedText| {
             if known.contains(&target.value.as_str()) {
                 return Ok(target.value.clone());

@@ -42,6 +42,7 @@ pub(super) const TENSOR: &[KeywordDoc] = words! {
     "nibbles" "nibbles high-first" "the order of packed elements in a byte"
     "shard" "shard n=x c=y, shard pod" "partitions tensor axes over mesh axes; a mesh alone replicates the tensor"
     "ring" "ring y=4" "a ring buffer along an axis: the number of its indices in memory at a time"
+    "access" "access load from=\"(lane) -> (lane // 8, lane % 8 * 8)\" vector=8" "how the lanes of a warp access the tensor"
     "require" "require bijective padding-below=0.10" "conditions that the layout must meet"
     "dtype" "dtype { d f16; q u4 32 }" "a record type: fields of one type become an axis `field`, mixed fields one element"
     "map" "map \"(h, w) -> (0, h, w)\"" "the index map of a view, into the axes of its base"
@@ -56,7 +57,7 @@ pub(super) const STEPS: &[KeywordDoc] = words! {
     "tile" "tile 8 128" "XLA tiling of the last axes; `*` merges an axis into the next"
     "pad" "pad c multiple=8, pad h before=1 after=1" "rounds an extent up, or adds padding (a halo) before and after"
     "strides" "strides 1056 1" "the strides of the axes in elements, major to minor"
-    "swizzle" "swizzle 3 4 3 unit=bytes, swizzle mode=\"128B\"" "a CuTe swizzle of the offset within the last physical axis"
+    "swizzle" "swizzle 3 4 3 unit=bytes, swizzle mode=\"128B\", swizzle auto" "a CuTe swizzle of the offset within the last physical axis"
     "align" "align 64, align h 64, align 64 at=origin" "aligns the base address, or each index along an axis, in bytes"
     "fill" "fill 0, fill none" "the value that pack writes to padding"
     "padding" "padding forbid, padding allow" "makes padding an error, or suppresses the warning about it"
@@ -133,6 +134,10 @@ const PROPERTIES: &[KeywordDoc] = words! {
     "machine" "machine=avx512" "the vector instructions that a schedule is for: avx512 or avx2"
     "statement" "statement=2" "the number of the statement, from 1"
     "double" "double=#true" "double buffering: copies the next tile while the current one is used"
+    "from" "from=\"(lane) -> (lane // 8, lane % 8 * 8)\"" "the element of each lane: a map from the lane, and from iterations such as `k : 4`"
+    "along" "along=k" "the axis along which a lane accesses a vector; the default is the last"
+    "direction" "direction=write" "the direction of an access: read or write"
+    "gpu" "gpu=amd" "the memory system of an access: nvidia or amd"
     "padding-below" "padding-below=0.10" "the maximum padding, as a fraction of the bytes"
     "bytes-below" "bytes-below=\"64 MiB\"" "the maximum number of bytes"
     "vector" "vector=4" "aligned vector loads and stores of this many elements are possible"
@@ -152,7 +157,7 @@ const PROPERTIES: &[KeywordDoc] = words! {
     "types" "types=any" "the element types that must be equal"
     "verify" "verify=#false" "whether graphs are verified; `#false` disables it"
     "format" "format=rgba" "the channels of an image's texel"
-    "access" "access=read" "how an image is accessed: read, write or read-write"
+    "access" "access=read, access=\"load store\"" "for `memory`, how an image is accessed: read, write or read-write; for gates and `swizzle auto`, the names of accesses"
     "xla" "xla=\"{1,0:T(8,128)}\"" "a layout in XLA's notation"
     "tvm" "tvm=\"NCHW16c\"" "a layout in TVM's notation"
     "glow" "glow=\"N[a=32]HWC\"" "a layout in Glow's notation"
@@ -210,9 +215,10 @@ pub(super) fn properties_of(node: &str, around: Option<&str>) -> Vec<&'static st
         ("split", _) => &["by", "into"],
         ("fuse" | "tile", _) => &["as"],
         ("pad", _) => &["multiple", "before", "after"],
-        ("swizzle", _) => &["unit", "mode"],
+        ("swizzle", _) => &["unit", "mode", "access"],
+        ("access", Some("tensor")) => &["from", "vector", "along", "direction", "gpu"],
         ("align", _) => &["at"],
-        ("require", _) => &["padding-below", "bytes-below", "vector", "same-as"],
+        ("require", _) => &["access", "padding-below", "bytes-below", "vector", "same-as"],
         ("dtype", Some("tensor")) => &["align"],
         ("memory", Some("tensor")) => &["format", "access"],
         ("output" | "keep" | "forbid", _) => &["layout"],
@@ -230,16 +236,19 @@ pub(super) fn values_of(node: &str, key: Option<&str>) -> Vec<&'static str> {
         ("fill", None) => vec!["none", "first", "borders"],
         ("inside", None) => vec!["blocks", "runs", "elements"],
         ("stores", None) => vec!["streaming", "cached"],
-        ("require", None) => vec!["bijective", "contiguous", "fits"],
+        ("require", None) => vec!["bijective", "conflict-free", "coalesced", "contiguous", "fits"],
+        ("swizzle", None) => vec!["auto"],
+        (_, Some("direction")) => vec!["read", "write"],
+        (_, Some("gpu")) => vec!["nvidia", "amd"],
         (_, Some("machine")) => VectorIsa::NAMES.iter().map(|row| row.0).collect(),
         ("nibbles", None) | (_, Some("nibbles")) => vec!["high-first", "low-first"],
         (_, Some("cast")) => vec!["round", "saturate"],
         (_, Some("unit")) => vec!["bytes", "elements"],
         (_, Some("mode")) => vec!["32B", "64B", "128B"],
         ("align", Some("at")) => vec!["origin"],
-        (_, Some("targets")) => vec!["c", "opencl", "cuda"],
+        (_, Some("targets")) => vec!["c", "opencl", "cuda", "hip"],
         (_, Some("format")) => vec!["rgba"],
-        (_, Some("access")) => vec!["read", "write", "read-write"],
+        ("memory", Some("access")) => vec!["read", "write", "read-write"],
         (_, Some("elementwise" | "by-letter" | "any" | "default" | "transpose" | "double")) => {
             vec!["#true"]
         }

@@ -1,6 +1,7 @@
 //! Typed syntax of a manifest: every node of the language with its fields and spans. Nothing is resolved: names are not
 //! looked up, expressions not parsed, extents not computed.
 
+mod access;
 mod convert;
 mod gate;
 mod graph;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::diagnostic::FileSpan;
 
+pub use access::AccessItem;
 pub use convert::{
     ConvertItem, ConvertScheduleItem, ConvertScheduleKind, FillStrategy, InnerKernel, StorePolicy,
     ViewItem,

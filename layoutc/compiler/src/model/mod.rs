@@ -13,6 +13,7 @@ mod convert;
 mod memory_footprint;
 mod tensor;
 mod view;
+mod warp_access;
 
 use std::borrow::Cow;
 
@@ -29,6 +30,7 @@ use self::schedule::GraphSchedule;
 pub use self::tensor::{MemorySpace, PackFrom, Tensor, TensorSpans, fill_fault};
 pub(crate) use self::view::splits_at_digits;
 pub use self::view::{MemoryOwner, TensorRef, View, ViewKind};
+pub use self::warp_access::{WarpAccess, WarpAccessFault};
 
 /// Value with the span in the manifest where it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use layoutc_algebra::symbol::Axis;
 use super::reshard::DeviceSharding;
 use super::ring::Ring;
 use super::view::MemoryOwner;
+use super::warp_access::WarpAccess;
 use crate::base::cast::Cast;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
@@ -62,6 +63,8 @@ pub struct Tensor {
     pub labels: Vec<Vec<String>>,
     /// True if, of the elements that share a byte, the first one is in the high bits of the byte.
     pub high_first: bool,
+    /// Declared accesses of warps, with distinct names; those of `access` nodes.
+    pub accesses: Vec<WarpAccess>,
     /// Text of each layout step, one line each, for comments and reports.
     pub steps: Vec<String>,
     /// Spans of the tensor's parts in the manifest, for diagnostics.

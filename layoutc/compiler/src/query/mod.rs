@@ -2,6 +2,7 @@
 //! of layouts, layout ABI.
 
 pub mod abi;
+pub mod access;
 pub mod cute_algebra;
 pub mod inspect;
 pub mod layout_equality;

@@ -8,6 +8,7 @@ mod access;
 mod claim;
 pub(super) mod same;
 mod size;
+mod warp;
 
 use layoutc_algebra::expr::ExprError;
 use layoutc_algebra::layout::Layout;
@@ -17,11 +18,14 @@ use super::expr::overflow;
 use super::replay::{LayoutSource, ReplayOutcome};
 use super::scope::number;
 use super::symbol_facts::{self, SymbolFact};
+use super::warp_access::named;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::nearest::near_powers_of_two;
-use crate::manifest::syntax::{Decimal, GateItem, GateKind, Identifier, IntegerExpr};
-use crate::model::{MemorySpace, Tensor};
+use crate::manifest::syntax::{
+    Decimal, GateItem, GateKind, Identifier, IntegerExpr, Memory, SpannedText,
+};
+use crate::model::{MemorySpace, Tensor, WarpAccess};
 
 /// Maximum length of the vector of a gate `require vector=n`, in elements. A longer vector is an error.
 const LONGEST_VECTOR: i128 = 1 << 16;
@@ -45,6 +49,8 @@ enum Gate<'a> {
     Contiguous(usize),
     Vector(i128),
     Fits,
+    ConflictFree(Vec<&'a WarpAccess>),
+    Coalesced(Vec<&'a WarpAccess>),
 }
 
 /// Subject on which a gate is evaluated: the layout of the tensor, or, to find advice, a layout that its steps give
@@ -56,6 +62,8 @@ struct GateSubject<'a> {
     space: Option<&'a MemorySpace>,
     /// Name of the tensor's memory as in the item `memory`: a memory space, or a keyword such as `global`.
     memory: &'a str,
+    /// Kind of the tensor's memory.
+    kind: Memory,
     /// Function that applies the steps of the layout to the given logical axes; `None` if the result is not proven to
     /// be a valid layout.
     again: &'a dyn Fn(&[Axis]) -> Option<Layout>,
@@ -111,7 +119,7 @@ fn at(gated: GateContext<'_>, span: &std::ops::Range<usize>) -> FileSpan {
 }
 
 /// Resolves the names and numbers of a gate; `None` for the gate `same-as`.
-fn resolve<'a>(item: &'a GateItem, gated: GateContext<'_>) -> CheckResult<Option<Gate<'a>>> {
+fn resolve<'a>(item: &'a GateItem, gated: GateContext<'a>) -> CheckResult<Option<Gate<'a>>> {
     let value = |bound: &IntegerExpr| number(bound, gated.recipe.scope, gated.recipe.file);
     Ok(Some(match &item.kind {
         GateKind::Bijective => Gate::Bijective,
@@ -131,8 +139,20 @@ fn resolve<'a>(item: &'a GateItem, gated: GateContext<'_>) -> CheckResult<Option
             Gate::Vector(lanes)
         }
         GateKind::Fits => Gate::Fits,
+        GateKind::ConflictFree(names) => Gate::ConflictFree(accesses(names, item, gated)?),
+        GateKind::Coalesced(names) => Gate::Coalesced(accesses(names, item, gated)?),
         GateKind::SameAs(_) => return Ok(None),
     }))
+}
+
+/// Accesses of the gate `item` by their names, all if there are none.
+fn accesses<'a>(
+    names: &[SpannedText],
+    item: &GateItem,
+    gated: GateContext<'a>,
+) -> CheckResult<Vec<&'a WarpAccess>> {
+    let tensor = gated.tensor;
+    named(&tensor.accesses, names, (&tensor.name, at(gated, &item.span)))
 }
 
 /// Position of the logical axis `name`; an error if there is none.
@@ -204,6 +224,7 @@ fn evaluate_gate(
         layout,
         space: gated.tensor.space.as_ref(),
         memory: gated.tensor.memory_word(),
+        kind: gated.tensor.memory,
         again: &again,
     };
     Ok(match gate {
@@ -216,6 +237,8 @@ fn evaluate_gate(
         Gate::Contiguous(axis) => access::contiguous(&subject, *axis)?,
         Gate::Vector(lanes) => access::vector(&subject, *lanes)?,
         Gate::Fits => fits(&subject),
+        Gate::ConflictFree(accesses) => warp::conflict_free(&subject, accesses),
+        Gate::Coalesced(accesses) => warp::coalesced(&subject, accesses),
     })
 }
 

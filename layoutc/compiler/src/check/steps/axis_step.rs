@@ -80,6 +80,7 @@ impl StepLowering<'_> {
             | StepKind::Strides(_)
             | StepKind::Swizzle { .. }
             | StepKind::SwizzleMode(_)
+            | StepKind::SwizzleAuto(_)
             | StepKind::AlignBase(_)
             | StepKind::AlignAxis { .. }
             | StepKind::AlignOrigin(_)

@@ -143,7 +143,7 @@ impl TensorChecker<'_> {
         for condition in &shape.conditions {
             words.extend(replay::words(&condition.value).map(str::to_owned));
         }
-        for (step, _) in self.recipe(0, &[]).all_steps() {
+        for (step, _) in self.recipe(0, &[], &[]).all_steps() {
             Self::words_of_step(step, &mut words);
         }
         let mut symbols = Vec::new();
@@ -184,6 +184,7 @@ impl TensorChecker<'_> {
             | StepKind::Separators(_)
             | StepKind::Swizzle { .. }
             | StepKind::SwizzleMode(_)
+            | StepKind::SwizzleAuto(_)
             | StepKind::Notation { .. } => {}
         }
     }

@@ -240,6 +240,7 @@ impl<'a> ViewChecker<'a> {
             targets: seen.tensor.targets.clone(),
             labels,
             high_first: seen.tensor.high_first,
+            accesses: Vec::new(),
             steps,
             places,
         };

@@ -1,7 +1,8 @@
 //! Arrangement of a tile in shared memory that avoids bank conflicts.
 
 use crate::lower::gpu_relayout::tile::Tile;
-use crate::machine::GPU;
+use crate::machine::{GPU, NVIDIA};
+use crate::warp::{AccessDirection, WarpRequest, bank_cost};
 
 /// Arrangement of a tile in shared memory: the order of the destination, with padding between rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,38 +67,21 @@ fn arrange(
     Staging { conflicts: conflicts.sum(), strides, elements, padding }
 }
 
-/// Number of extra shared-memory accesses if threads access consecutive positions of the tile along `order` (digits,
-/// fastest first): for each set of threads served at once, the maximum number of different words in one bank, minus 1.
-/// `strides` are those of the digits in shared memory, in elements.
-///
-/// Source: CUDA C++ Programming Guide, shared memory: 32 banks of successive 32-bit words; accesses of 8 bytes are
-/// served by halves of a warp, of 16 bytes by quarters.
+/// Number of wavefronts that bank conflicts add if threads access consecutive positions of the tile along `order`
+/// (digits, fastest first). `strides` are those of the digits in shared memory, in elements. The first
+/// `GPU.sampled_threads` threads are counted.
 fn conflicts(tile: &Tile, order: &[usize], strides: &[i64], element_bytes: i64) -> i64 {
-    // Width of one access, in bytes: elements of 12 bytes are read as words of 4.
-    let access = (element_bytes & element_bytes.wrapping_neg()).min(GPU.access_bytes);
-    let words = (access / GPU.bank_bytes).max(1);
-    let together = GPU.banks / words;
+    // Elements of 12 bytes are read as words of 4.
+    let bytes = (element_bytes & element_bytes.wrapping_neg()).min(GPU.access_bytes);
     let mut places = Places::new(tile, order, strides);
     let mut found = 0;
     let mut left = tile.places(order).min(GPU.sampled_threads);
     while left > 0 {
-        let items = together.min(left);
-        let mut touched: Vec<i64> = Vec::with_capacity(32);
-        for _ in 0..items {
-            let word = places.next() * element_bytes / GPU.bank_bytes;
-            touched.extend(word..word + words);
-        }
-        left -= items;
-        touched.sort_unstable();
-        touched.dedup();
-        let mut busy = [0_i64; 32];
-        for word in touched {
-            if let Some(bank) = usize::try_from(word % GPU.banks).ok().and_then(|b| busy.get_mut(b))
-            {
-                *bank += 1;
-            }
-        }
-        found += busy.iter().max().map_or(0, |most| most - 1);
+        let lanes = NVIDIA.warp.min(left);
+        let addresses = (0..lanes).map(|_| Some(places.next() * element_bytes)).collect();
+        let cost = bank_cost(&WarpRequest { addresses, bytes }, AccessDirection::Read, &NVIDIA);
+        found += cost.wavefronts - cost.least;
+        left -= lanes;
     }
     found
 }

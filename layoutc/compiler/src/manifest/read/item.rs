@@ -250,6 +250,10 @@ impl ManifestReader<'_, '_> {
             tensor.gates.extend(self.gates(node));
             return;
         }
+        if node.name == "access" {
+            self.access(node, tensor);
+            return;
+        }
         let known = ["shape", "layout", "memory", "nibbles", "dtype", "shard", "ring"];
         // `dtype` is a node only for a record, which has a block; an element type is a property.
         let is_other = node.name == "dtype" && node.children.is_none();

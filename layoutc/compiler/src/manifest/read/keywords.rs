@@ -28,7 +28,10 @@ pub(super) const STEPS: &[(&str, NodeSignature)] = &[
     ("tile", NodeSignature::with("tile 8 128", SOME, &["as"])),
     ("pad", NodeSignature::with("pad AXIS multiple=8", 1..=1, &["multiple", "before", "after"])),
     ("strides", NodeSignature::leaf("strides 1056 1", SOME)),
-    ("swizzle", NodeSignature::with("swizzle 3 4 3 unit=bytes", 0..=3, &["unit", "mode"])),
+    (
+        "swizzle",
+        NodeSignature::with("swizzle 3 4 3 unit=bytes", 0..=3, &["unit", "mode", "access"]),
+    ),
     ("align", NodeSignature::with("align 64", 1..=2, &["at"])),
     ("fill", NodeSignature::leaf("fill 0", 1..=1)),
     ("padding", NodeSignature::leaf("padding forbid", 1..=1)),

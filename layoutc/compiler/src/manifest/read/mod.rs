@@ -1,6 +1,7 @@
 //! Converts the generic KDL tree to typed syntax ([`ManifestSyntax`]), and checks the arguments, properties and block
 //! of every node.
 
+mod access;
 mod backend;
 mod cache;
 mod choice;

@@ -129,7 +129,9 @@ impl NodeScope {
     };
     pub(crate) const TENSOR: Self = Self {
         place: "a tensor",
-        nodes: &["dtype", "shape", "layout", "memory", "nibbles", "shard", "ring", "require"],
+        nodes: &[
+            "dtype", "shape", "layout", "memory", "nibbles", "shard", "ring", "access", "require",
+        ],
         props: &["cast", "dtype", "like", "nibbles", "pack-from", "targets"],
     };
     pub(crate) const VIEW: Self =

@@ -1,4 +1,4 @@
-//! Reads the layout step `swizzle 3 4 3 unit=bytes`, or `swizzle mode="128B"`.
+//! Reads the layout step `swizzle 3 4 3 unit=bytes`, `swizzle mode="128B"`, or `swizzle auto access=load`.
 
 use super::ManifestReader;
 use super::keywords::step_usage;
@@ -12,6 +12,16 @@ const MODES: &[(&str, i128)] = &[("32B", 32), ("64B", 64), ("128B", 128)];
 impl ManifestReader<'_, '_> {
     pub(super) fn swizzle(&mut self, node: &ManifestNode) -> Option<StepKind> {
         let (mode, unit) = (Self::prop(node, "mode"), Self::prop(node, "unit"));
+        if let [word] = node.args.as_slice()
+            && word.text() == Some("auto")
+        {
+            return self.auto(node);
+        }
+        if let Some(access) = Self::prop(node, "access") {
+            let message = "`access=` needs `auto`";
+            let help = "write `swizzle auto access=NAME`, or leave `access=` out";
+            return self.refuse(Code::KdlMissing, message, &access.span, help);
+        }
         if let Some(mode) = mode {
             if !node.args.is_empty() || unit.is_some() {
                 let message = "`swizzle` takes either three numbers and `unit=`, or `mode=`";
@@ -35,6 +45,19 @@ impl ManifestReader<'_, '_> {
         let words = [("bytes", SwizzleUnit::Bytes), ("elements", SwizzleUnit::Elements)];
         let unit = self.keyword("`unit`", unit, &words)?;
         Some(StepKind::Swizzle { bits, base, shift, unit })
+    }
+
+    /// Reads `swizzle auto access="load store"`.
+    fn auto(&mut self, node: &ManifestNode) -> Option<StepKind> {
+        if let Some((key, _)) = node.props.iter().find(|(key, _)| key.value != "access") {
+            let message = format!("`swizzle auto` takes no `{}=`", key.value);
+            let help = "leave it out: layoutc chooses the swizzle for the accesses in `access=`";
+            return self.refuse(Code::StepForm, message, &key.span, help);
+        }
+        match Self::prop(node, "access") {
+            Some(entry) => self.words(entry, "`access`").map(StepKind::SwizzleAuto),
+            None => Some(StepKind::SwizzleAuto(Vec::new())),
+        }
     }
 
     fn mode(&mut self, entry: &Entry) -> Option<StepKind> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decimal, Identifier, IntegerExpr};
+use super::{Decimal, Identifier, IntegerExpr, SpannedText};
 
 /// Condition of a `require` node, such as `bijective`, with its location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,4 +32,10 @@ pub enum GateKind {
     Fits,
     /// `same-as=other`: the tensor stores every element at the same offset as the tensor `other`.
     SameAs(Identifier),
+    /// `conflict-free access="load store"`: the named accesses to the tensor in shared memory have no bank conflicts;
+    /// empty: all accesses.
+    ConflictFree(Vec<SpannedText>),
+    /// `coalesced access=load`: each request of the named accesses to the tensor in global memory touches no more
+    /// sectors than its bytes fill; empty: all accesses.
+    Coalesced(Vec<SpannedText>),
 }

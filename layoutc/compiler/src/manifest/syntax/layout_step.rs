@@ -64,6 +64,9 @@ pub enum StepKind {
     /// `swizzle mode="128B"`: swizzle mode of NVIDIA's tensor memory accelerator (TMA); the number is the row width in
     /// bytes.
     SwizzleMode(IntegerLiteral),
+    /// `swizzle auto access="load store"`: the swizzle or row padding with the fewest bank conflicts of the named accesses
+    /// of the tensor; empty: all its accesses.
+    SwizzleAuto(Vec<SpannedText>),
     /// `notation tvm="NCHW16c"`, or `layout tvm="NCHW16c"`: the layout that `text` denotes in the notation of another
     /// tool, here [`Notation::Tvm`]. `sizes` are the other properties of the node, such as `c16=16` for einops.
     Notation {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::access::AccessItem;
 use super::gate::GateItem;
 use super::layout_step::StepItem;
 use super::memory::MemoryItem;
@@ -43,6 +44,8 @@ pub struct TensorItem {
     pub shard: Option<ShardItem>,
     /// Ring buffer: the axis of which memory holds only a window of indices at a time; `None` for a whole tensor.
     pub ring: Option<RingItem>,
+    /// Accesses of warps to the tensor, from `access` nodes, with distinct names.
+    pub accesses: Vec<AccessItem>,
     /// Conditions of the `require` nodes, such as `require bijective`, which the layout must meet.
     pub gates: Vec<GateItem>,
     /// Names of the targets for which the tensor is generated; `None`: all targets.
@@ -68,6 +71,7 @@ impl TensorItem {
             memory: None,
             shard: None,
             ring: None,
+            accesses: Vec::new(),
             gates: Vec::new(),
             targets: None,
             nibbles: None,

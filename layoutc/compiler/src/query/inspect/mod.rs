@@ -192,7 +192,7 @@ pub fn view_text(view: &View, file: &str) -> String {
     format!("{name} ({dtype}, view of {of}, {file})\n{}", lines_text(&lines))
 }
 
-fn lines_text(lines: &[(&str, String)]) -> String {
+pub(super) fn lines_text(lines: &[(&str, String)]) -> String {
     let mut out = String::new();
     for (name, value) in lines {
         out.push_str(&format!("  {name:<15} {value}\n"));
