@@ -23,7 +23,7 @@ provide_tools() {
     done
     echo "build tools: $(build_tools)"
     echo "processors besides this one: $(processor_names)"
-    echo "back-ends: C ($(list ${compilers[@]+"${compilers[@]}"})), OpenCL ($(opencl_names)), CUDA ($(cuda_names))"
+    echo "back-ends: C ($(list ${compilers[@]+"${compilers[@]}"})), OpenCL ($(opencl_names)), CUDA ($(cuda_names)), HIP ($(command -v hipcc >/dev/null && echo compiled by hipcc || echo none))"
 }
 
 # The C compilers with clang's sanitizers, those for other processors with QEMU, SIMDe's vectors, the OpenCL platforms,
@@ -45,6 +45,7 @@ provide_packages() {
     command -v arm-linux-gnueabihf-gcc >/dev/null || packages+=(gcc-arm-linux-gnueabihf libc6-dev-armhf-cross)
     command -v aarch64-linux-gnu-gcc >/dev/null || packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
     [ -e "$SIMDE" ] || packages+=(libsimde-dev)
+    command -v hipcc >/dev/null || packages+=(hipcc)
     command -v strace >/dev/null || packages+=(strace)
     command -v mpirun >/dev/null || packages+=(openmpi-bin)
     command -v mpicc >/dev/null || packages+=(libopenmpi-dev)
@@ -66,7 +67,7 @@ provide_packages() {
 
     local missing=()
     for tool in gcc g++ clang tcc oclgrind qemu-aarch64 s390x-linux-gnu-gcc arm-linux-gnueabihf-gcc \
-        aarch64-linux-gnu-gcc strace mpirun mpicc chromium make cmake meson ninja bazel-4 git; do
+        aarch64-linux-gnu-gcc hipcc strace mpirun mpicc chromium make cmake meson ninja bazel-4 git; do
         command -v "$tool" >/dev/null || missing+=("$tool")
     done
     [ -e "$SIMDE" ] || missing+=(SIMDe)

@@ -113,6 +113,7 @@ fn kernels_match_golden_files() {
         c: None,
         opencl: Some(TargetOpenCl::default()),
         cuda: Some(TargetCuda::default()),
+        hip: None,
         own: BTreeMap::new(),
     };
     let config = Config { target: targets, ..Config::default() };

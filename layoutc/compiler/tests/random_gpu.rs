@@ -21,16 +21,17 @@ use layoutc_testing::layouts::{Case, Step, truth};
 use moves::{Convert, Effort, Elements, Extents, Outputs, Subject, channels};
 use random_manifest::{Fill, Manifest, Tensor, bits, built, dtypes, manifest, records};
 
-/// Configuration with OpenCL and CUDA; 64-bit indices if `wide`.
+/// Configuration with OpenCL and CUDA; with 64-bit indices, and kernels for unaligned buffers, if `wide`.
 fn config(wide: bool) -> Config {
     let (mut opencl, mut cuda) = (TargetOpenCl::default(), TargetCuda::default());
     if wide {
+        (opencl.unaligned_buffers, cuda.unaligned_buffers) = (true, true);
         opencl.index_type = OpenClIndex::Long;
         cuda.index_type = CudaIndex::Int64;
     }
     let (opencl, cuda) = (Some(opencl), Some(cuda));
     Config {
-        target: TargetsConfig { c: None, opencl, cuda, own: BTreeMap::new() },
+        target: TargetsConfig { c: None, opencl, cuda, hip: None, own: BTreeMap::new() },
         ..Config::default()
     }
 }

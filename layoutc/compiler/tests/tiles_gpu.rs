@@ -26,12 +26,13 @@ use moves::{Convert, Effort, Outputs, Subject};
 /// The checked project, and the outputs of both targets by path.
 fn built(manifest: &str, wide_index: bool) -> (CheckedProject, BTreeMap<String, String>) {
     let (mut opencl, mut cuda) = (TargetOpenCl::default(), TargetCuda::default());
+    (opencl.unaligned_buffers, cuda.unaligned_buffers) = (true, true);
     if wide_index {
         opencl.index_type = OpenClIndex::Long;
         cuda.index_type = CudaIndex::Int64;
     }
     let (opencl, cuda) = (Some(opencl), Some(cuda));
-    let target = TargetsConfig { c: None, opencl, cuda, own: BTreeMap::new() };
+    let target = TargetsConfig { c: None, opencl, cuda, hip: None, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
     let sources = MemorySources::of("m.kdl", manifest);
     let compiler = Compiler::new(&sources, &config);

@@ -80,6 +80,7 @@ fn built(name: &str) -> (PathBuf, BTreeMap<String, String>) {
         c: None,
         opencl: Some(TargetOpenCl::default()),
         cuda: Some(TargetCuda::default()),
+        hip: None,
         own: BTreeMap::new(),
     };
     let config = Config { target, ..Config::default() };

@@ -25,7 +25,7 @@ pub struct Config {
     pub project: ProjectConfig,
     /// Alignment, fill value and padding warning of tensors whose layouts do not set their own.
     pub defaults: Defaults,
-    /// Targets to generate code for, one table each: `[target.c]`, `[target.opencl]`, `[target.cuda]` and custom
+    /// Targets to generate code for, one table each: `[target.c]`, `[target.opencl]`, `[target.cuda]`, `[target.hip]` and custom
     /// targets, such as `[target.python]`. If there is no such table, the only target is C, with its default settings.
     pub target: TargetsConfig,
 }
@@ -101,7 +101,7 @@ pub enum DefaultFill {
     Float(f64),
 }
 
-/// Targets to generate code for: `c`, `opencl`, `cuda` and custom targets, one table each. If there is no such table,
+/// Targets to generate code for: `c`, `opencl`, `cuda`, `hip` and custom targets, one table each. If there is no such table,
 /// the only target is C, with its default settings.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(default)]
@@ -118,6 +118,10 @@ pub struct TargetsConfig {
     /// is present, even empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cuda: Option<TargetCuda>,
+    /// HIP C++ headers and source files for AMD's GPUs, in the folder `hip` of the output folder. They are generated if
+    /// this table is present, even empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hip: Option<TargetHip>,
     /// Custom targets, by name: at most 64 ASCII letters, digits, `_` and `-`. The name is also that of the target's
     /// folder in the output folder.
     #[serde(flatten)]
@@ -127,7 +131,7 @@ pub struct TargetsConfig {
 impl Default for TargetsConfig {
     fn default() -> Self {
         let c = Some(TargetC::default());
-        Self { c, opencl: None, cuda: None, own: BTreeMap::new() }
+        Self { c, opencl: None, cuda: None, hip: None, own: BTreeMap::new() }
     }
 }
 
@@ -138,13 +142,14 @@ impl TargetsConfig {
         self.c.is_some() || !self.own.is_empty() || self.names().is_empty()
     }
 
-    /// Names of all configured targets, which are also the names of their output folders: `c`, `opencl`, `cuda` in this
-    /// order, then custom targets in alphabetical order.
+    /// Names of all configured targets, which are also the names of their output folders: `c`, `opencl`, `cuda`, `hip` in
+    /// this order, then custom targets in alphabetical order.
     pub fn names(&self) -> Vec<&str> {
         let built_in = [
             self.c.as_ref().map(|_| "c"),
             self.opencl.as_ref().map(|_| "opencl"),
             self.cuda.as_ref().map(|_| "cuda"),
+            self.hip.as_ref().map(|_| "hip"),
         ];
         built_in.into_iter().flatten().chain(self.own.keys().map(String::as_str)).collect()
     }
@@ -209,6 +214,10 @@ pub struct TargetOpenCl {
     pub image_max: [u64; 2],
     /// Integer type of indices, extents and offsets in all generated signatures: `int` or `long`. The default is `int`.
     pub index_type: OpenClIndex,
+    /// If `true`, each kernel with vector accesses is accompanied by a kernel for buffers of any alignment, whose name ends
+    /// in `_unaligned`. If `false`, buffers begin at a multiple of the constant `…_BUFFER_ALIGNMENT`. The default is
+    /// `false`.
+    pub unaligned_buffers: bool,
 }
 
 impl Default for TargetOpenCl {
@@ -218,6 +227,7 @@ impl Default for TargetOpenCl {
             version: OpenClVersion::V1_2,
             image_max: [width, height],
             index_type: OpenClIndex::Int,
+            unaligned_buffers: false,
         }
     }
 }
@@ -253,15 +263,22 @@ pub struct TargetCuda {
     /// Integer type of indices, extents and offsets in all generated signatures: `int` or `int64_t`. The default is
     /// `int`.
     pub index_type: CudaIndex,
+    /// If `true`, each kernel with vector accesses is accompanied by a kernel for buffers of any alignment, and launchers
+    /// choose by the addresses. If `false`, launchers refuse buffers that are not aligned. The default is `false`.
+    pub unaligned_buffers: bool,
 }
 
 impl Default for TargetCuda {
     fn default() -> Self {
-        Self { arch: vec!["sm_80".to_owned()], index_type: CudaIndex::Int }
+        Self {
+            arch: vec!["sm_80".to_owned()],
+            index_type: CudaIndex::Int,
+            unaligned_buffers: false,
+        }
     }
 }
 
-/// Integer type of indices, extents and offsets in generated CUDA C++.
+/// Integer type of indices, extents and offsets in generated CUDA C++ and HIP C++.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum CudaIndex {
     /// Indices, extents and offsets are 32-bit integers (`int`). A tensor that needs more is an error
@@ -271,6 +288,33 @@ pub enum CudaIndex {
     /// Indices, extents and offsets are 64-bit integers (`int64_t`).
     #[serde(rename = "int64_t")]
     Int64,
+}
+
+/// HIP C++: for each manifest a header (`.hip.h`) and a source file (`.hip`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(default, deny_unknown_fields)]
+pub struct TargetHip {
+    /// Target architectures, at least one, as for hipcc's `--offload-arch`: `gfx` and three or four hexadecimal digits,
+    /// such as `gfx942`. The comment at the top of each header names them; they do not change the code. The default is
+    /// `["gfx90a"]`.
+    pub arch: Vec<String>,
+    /// Integer type of indices, extents and offsets in all generated signatures: `int` or `int64_t`. The default is
+    /// `int`.
+    pub index_type: CudaIndex,
+    /// If `true`, each kernel with vector accesses is accompanied by a kernel for buffers of any alignment, and launchers
+    /// choose by the addresses. If `false`, launchers refuse buffers that are not aligned. The default is `false`.
+    pub unaligned_buffers: bool,
+}
+
+impl Default for TargetHip {
+    fn default() -> Self {
+        Self {
+            arch: vec!["gfx90a".to_owned()],
+            index_type: CudaIndex::Int,
+            unaligned_buffers: false,
+        }
+    }
 }
 
 /// Custom target: for each manifest one file, rendered from one template, in the folder of the target's name in the

@@ -23,7 +23,7 @@ pub(super) fn build(
 ) -> Result<ComputeUnit, PlanError> {
     let (name, kernel) = (compute.name.clone(), compute.kernel.clone());
     if settings.language.kernels {
-        let moves = kernels::compute(manifest, compute, naming, settings.dialect)?;
+        let moves = kernels::compute(manifest, compute, naming, settings)?;
         let (function, short, is_relayout, test, bench) = (None, None, false, None, None);
         return Ok(ComputeUnit { name, kernel, function, short, is_relayout, test, bench, moves });
     }

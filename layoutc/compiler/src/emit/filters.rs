@@ -6,7 +6,7 @@ use minijinja::value::{Rest, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind};
 use serde::de::DeserializeOwned;
 
-use super::dialect::{C, C_PLAIN, CUDA, Dialect, OPENCL};
+use super::dialect::{C, C_PLAIN, CUDA, Dialect, HIP, OPENCL};
 use super::model::{Constant, MacroUnit};
 use super::print::{self, Style};
 use super::whole;
@@ -25,11 +25,12 @@ pub(super) struct Dialects {
     c: [&'static Dialect; 2],
     opencl: &'static Dialect,
     cuda: &'static Dialect,
+    hip: &'static Dialect,
 }
 
 impl Default for Dialects {
     fn default() -> Self {
-        Self { own: &C, c: [&C, &C_PLAIN], opencl: &OPENCL, cuda: &CUDA }
+        Self { own: &C, c: [&C, &C_PLAIN], opencl: &OPENCL, cuda: &CUDA, hip: &HIP }
     }
 }
 
@@ -41,6 +42,7 @@ impl Dialects {
         match language {
             "opencl" => all.opencl = own,
             "cuda" => all.cuda = own,
+            "hip" => all.hip = own,
             _ => all.c = [own, plain],
         }
         all
@@ -52,8 +54,9 @@ impl Dialects {
             Some("c") => Ok(self.c[0]),
             Some("opencl") => Ok(self.opencl),
             Some("cuda") => Ok(self.cuda),
+            Some("hip") => Ok(self.hip),
             Some(other) => {
-                let message = format!("there is no language `{other}`: c, opencl, cuda");
+                let message = format!("there is no language `{other}`: c, opencl, cuda, hip");
                 Err(Error::new(ErrorKind::InvalidOperation, message))
             }
         }
@@ -74,6 +77,7 @@ pub(super) fn add(environment: &mut Environment<'_>, dialects: Dialects) {
         ("c_plain", plain),
         ("opencl", dialects.opencl),
         ("cuda", dialects.cuda),
+        ("hip", dialects.hip),
         ("code", dialects.own),
     ] {
         environment.add_filter(name, move |value: &Value, depth: Rest<usize>| {

@@ -75,13 +75,18 @@ pub struct RangeUnit {
     pub blocks: Option<i64>,
 }
 
+/// Alignment of the buffers of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BufferAlignment {
+    /// Alignment in bytes, a power of two.
+    pub bytes: i64,
+    /// Mask of the address bits that are 0 in aligned buffers: `bytes - 1`.
+    pub last_byte: i64,
+}
+
 /// Variant of a kernel for buffers of any alignment. The kernel itself accesses several elements by one vector access.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnalignedUnit {
-    /// Alignment in bytes of both buffers that the kernel itself requires, and this variant does not.
-    pub alignment_bytes: i64,
-    /// Mask of the address bits that are 0 in aligned buffers: `alignment_bytes - 1`.
-    pub last_byte: i64,
     /// Function that one work item executes; its name ends in `_unaligned`.
     pub function: Whole<Function>,
     /// Axes of the launch range, fastest first.
@@ -107,11 +112,12 @@ pub struct KernelUnit {
     /// the range. False if the groups share the iterations, so that any number of groups has the same result, and false
     /// if `group` is `null`.
     pub each_group: bool,
-    /// Kernel for buffers that are not aligned to the vector accesses of this kernel; `null` if this kernel needs no
-    /// alignment.
+    /// Alignment of both buffers that the vector accesses of the kernel need; `null` if it needs none.
+    pub alignment: Option<BufferAlignment>,
+    /// Kernel for buffers without this alignment; `null` if there is none, or if the configuration does not request it.
     pub unaligned: Option<UnalignedUnit>,
     /// Launch configuration as constants, as far as it does not depend on symbols: `TEXTURE_PACK_GLOBAL_SIZE_0`. With
-    /// `unaligned` also the alignment of the buffers in bytes.
+    /// `alignment` also the alignment of the buffers in bytes.
     pub constants: Whole<Vec<Constant>>,
     /// Functions of the symbols that give the other sizes of the launch range.
     pub counts: Vec<Whole<Function>>,

@@ -1,7 +1,9 @@
 //! Template model of GPU kernels: functions, launch configurations, and images that they access.
 
-use super::dialect::Dialect;
-use super::model::{Constant, ImageUnit, KernelUnit, KernelsUnit, RangeUnit, UnalignedUnit};
+use super::Settings;
+use super::model::{
+    BufferAlignment, Constant, ImageUnit, KernelUnit, KernelsUnit, RangeUnit, UnalignedUnit,
+};
 use super::whole::Whole;
 use crate::base::dtype::Scalar;
 use crate::emit::syntax::{Expr, Function};
@@ -51,10 +53,14 @@ pub(super) fn image(tensor: &Tensor, ident: &str) -> Result<Option<ImageUnit>, P
 }
 
 /// Template models of pack and unpack, in this order; empty if kernels cannot access the tensor's memory.
-pub(super) fn moves(tensor: &Tensor, naming: &Naming<'_>) -> Result<Vec<KernelsUnit>, PlanError> {
+pub(super) fn moves(
+    tensor: &Tensor,
+    naming: &Naming<'_>,
+    settings: &Settings,
+) -> Result<Vec<KernelsUnit>, PlanError> {
     let plan = plan::gpu_relayouts(tensor, naming)?;
     let moves = plan.into_iter().flat_map(|plan| [plan.pack, plan.unpack]);
-    Ok(moves.filter_map(unit).collect())
+    Ok(moves.filter_map(|kernels| unit(kernels, settings)).collect())
 }
 
 /// Kernels of a conversion between two tensors; `None` if there is no kernel.
@@ -62,8 +68,9 @@ pub(super) fn convert(
     manifest: &Manifest,
     convert: &Convert,
     naming: &Naming<'_>,
+    settings: &Settings,
 ) -> Result<Option<KernelsUnit>, PlanError> {
-    Ok(unit(plan::gpu_convert(manifest, convert, naming)?))
+    Ok(unit(plan::gpu_convert(manifest, convert, naming)?, settings))
 }
 
 /// Kernels of a kernel instance of the manifest; `None` if there are none. A kernel that [`plan::gpu_copy_kernel`]
@@ -72,21 +79,21 @@ pub(super) fn compute(
     manifest: &Manifest,
     compute: &KernelInstance,
     naming: &Naming<'_>,
-    dialect: &Dialect,
+    settings: &Settings,
 ) -> Result<Option<KernelsUnit>, PlanError> {
     if let Some(kernels) = plan::gpu_copy_kernel(manifest, compute, naming)? {
-        return Ok(unit(kernels));
+        return Ok(unit(kernels, settings));
     }
     let mut kernels = plan::gpu_kernels(manifest, compute, naming)?;
     for kernel in &mut kernels {
-        index_width(&mut kernel.function, dialect.index_max);
+        index_width(&mut kernel.function, settings.dialect.index_max);
     }
-    Ok(unit(kernels))
+    Ok(unit(kernels, settings))
 }
 
 /// Template model of kernels that run in this order; the last one gives the name and parameters of the whole. `None`
 /// without kernels.
-fn unit(kernels: Vec<Kernel>) -> Option<KernelsUnit> {
+fn unit(kernels: Vec<Kernel>, settings: &Settings) -> Option<KernelsUnit> {
     let last = &kernels.last()?.function;
     let index = |param: &&Param| param.ty == ParamType::Index;
     let symbols: Vec<Param> = last.params.iter().filter(index).cloned().collect();
@@ -106,28 +113,27 @@ fn unit(kernels: Vec<Kernel>) -> Option<KernelsUnit> {
         kernels: kernels
             .into_iter()
             .zip(before)
-            .map(|(k, b)| kernel_unit(k, &symbols, &b))
+            .map(|(k, b)| kernel_unit(k, &symbols, &b, settings))
             .collect(),
     })
 }
 
-fn kernel_unit(kernel: Kernel, symbols: &[Param], before: &str) -> KernelUnit {
+fn kernel_unit(kernel: Kernel, symbols: &[Param], before: &str, settings: &Settings) -> KernelUnit {
     let range = axes(&kernel, before);
     let one_each = |stmt: &Stmt| matches!(stmt, Stmt::For { kind: LoopKind::Block, .. });
     let each_group = kernel.function.body.iter().any(one_each);
     let (mut constants, counts) = launch(&kernel, symbols);
-    let unaligned = kernel.unaligned.map(|unaligned| {
-        let Unaligned { alignment_bytes, mut plain } = unaligned;
-        let name = &kernel.function.name;
-        constants.push(Constant {
-            name: format!("{}_BUFFER_ALIGNMENT", name.to_ascii_uppercase()),
-            value: Expr::int(alignment_bytes),
-        });
+    let bytes = kernel.unaligned.as_ref().map(|unaligned| unaligned.alignment_bytes);
+    let name = &kernel.function.name;
+    constants.extend(bytes.map(|bytes| Constant {
+        name: format!("{}_BUFFER_ALIGNMENT", name.to_ascii_uppercase()),
+        value: Expr::int(bytes),
+    }));
+    let unaligned = kernel.unaligned.filter(|_| settings.unaligned_buffers).map(|unaligned| {
+        let Unaligned { mut plain, .. } = unaligned;
         plain.function.name = format!("{name}_unaligned");
         let (constants, counts) = launch(&plain, symbols);
         UnalignedUnit {
-            alignment_bytes,
-            last_byte: alignment_bytes.saturating_sub(1),
             axes: axes(&plain, &format!("{before}plain_")),
             function: plain.function.into(),
             constants: constants.into(),
@@ -139,6 +145,7 @@ fn kernel_unit(kernel: Kernel, symbols: &[Param], before: &str) -> KernelUnit {
         empty: kernel.range.iter().any(|items| items.count == ir::Expr::int(0)),
         group: kernel.group,
         each_group,
+        alignment: bytes.map(|bytes| BufferAlignment { bytes, last_byte: bytes.saturating_sub(1) }),
         unaligned,
         function: kernel.function.into(),
         constants: constants.into(),

@@ -1,7 +1,7 @@
 //! Table of the target languages: dialects, templates, and limits of their memory.
 
 use super::Part;
-use super::dialect::{C, CUDA, Dialect, OPENCL};
+use super::dialect::{C, CUDA, Dialect, HIP, OPENCL};
 use crate::base::dtype::Scalar;
 use crate::target::limits::{self, Limits};
 
@@ -10,6 +10,12 @@ use crate::target::limits::{self, Limits};
 pub struct Language {
     /// Name of the language in manifests and configurations, and of its template and output folders.
     pub name: &'static str,
+    /// Name of the language in comments and messages.
+    pub title: &'static str,
+    /// Prefix of the names in the GPU's runtime library; empty without launchers.
+    pub runtime: &'static str,
+    /// Macro that the compiler of GPU code defines; empty without launchers.
+    pub compiler_macro: &'static str,
     /// Dialect with the default index type.
     pub dialect: &'static Dialect,
     /// Name of the 64-bit index type in configurations, for a help text.
@@ -42,11 +48,14 @@ pub struct File {
 }
 
 /// All languages with built-in templates.
-pub const LANGUAGES: [&Language; 3] = [&C_FILES, &OPENCL_FILES, &CUDA_FILES];
+pub const LANGUAGES: [&Language; 4] = [&C_FILES, &OPENCL_FILES, &CUDA_FILES, &HIP_FILES];
 
 /// C: headers, sources, test programs and benchmarks.
 pub const C_FILES: Language = Language {
     name: "c",
+    title: "C",
+    runtime: "",
+    compiler_macro: "",
     dialect: &C,
     wider_index: "int64_t",
     kernels: false,
@@ -69,6 +78,9 @@ pub const C_FILES: Language = Language {
 /// OpenCL: programs, and headers for their hosts.
 pub const OPENCL_FILES: Language = Language {
     name: "opencl",
+    title: "OpenCL C",
+    runtime: "",
+    compiler_macro: "",
     dialect: &OPENCL,
     wider_index: "long",
     kernels: true,
@@ -86,6 +98,9 @@ pub const OPENCL_FILES: Language = Language {
 /// CUDA: headers and sources.
 pub const CUDA_FILES: Language = Language {
     name: "cuda",
+    title: "CUDA C++",
+    runtime: "cuda",
+    compiler_macro: "__CUDACC__",
     dialect: &CUDA,
     wider_index: "int64_t",
     kernels: true,
@@ -100,7 +115,31 @@ pub const CUDA_FILES: Language = Language {
     ],
 };
 
+/// HIP: headers and sources, from the templates of CUDA.
+pub const HIP_FILES: Language = Language {
+    name: "hip",
+    title: "HIP C++",
+    runtime: "hip",
+    compiler_macro: "__HIPCC__",
+    dialect: &HIP,
+    limits: &limits::HIP,
+    macros: "_HIP",
+    includes: &["hip/hip_runtime.h", "stdint.h"],
+    scalar_includes: &[(Scalar::F16, "hip/hip_fp16.h")],
+    files: &[
+        File { template: "cuda/header.cuh.j2", suffix: ".hip.h", part: None },
+        File { template: "cuda/source.cu.j2", suffix: ".hip", part: None },
+    ],
+    ..CUDA_FILES
+};
+
 impl Language {
+    /// Suffix of the header's file name, after the name of the manifest.
+    pub fn header_suffix(&self) -> &'static str {
+        let header = self.files.iter().find(|file| file.template.contains("header"));
+        header.or(self.files.last()).map_or("", |file| file.suffix)
+    }
+
     /// Language with this name; `None` if there is none.
     pub fn find(name: &str) -> Option<&'static Language> {
         LANGUAGES.into_iter().find(|language| language.name == name)

@@ -18,7 +18,7 @@ pub use super::compute_model::{
     ComputedUnit, LocalUnit, OperandTestUnit,
 };
 pub use super::kernel_model::{
-    ImageUnit, KernelUnit, KernelsUnit, RangeUnit, TurnUnit, UnalignedUnit,
+    BufferAlignment, ImageUnit, KernelUnit, KernelsUnit, RangeUnit, TurnUnit, UnalignedUnit,
 };
 pub use super::reshard_model::{MeshAxisUnit, ReshardUnit, RingUnit, ShardingUnit};
 pub use super::schedule_model::{
@@ -28,7 +28,7 @@ use super::whole::Whole;
 use crate::emit::syntax::{Expr, Function, Stmt};
 
 /// Version of the model. Increases when the meaning of a field or the form of a tree changes.
-pub const VERSION: u32 = 21;
+pub const VERSION: u32 = 22;
 
 /// Template model of one manifest on one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -125,9 +125,9 @@ pub struct Files {
 /// Language of the generated code: name, version, types, specifiers, and prefixes of helper names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Language {
-    /// Language name: `c`, `opencl`, `cuda`.
+    /// Language name: `c`, `opencl`, `cuda`, `hip`.
     pub name: String,
-    /// Language version: `c99`, `c11`, `c17` for C, `1.2` for OpenCL C, the architectures for CUDA.
+    /// Language version: `c99`, `c11`, `c17` for C, `1.2` for OpenCL C, the architectures for CUDA and HIP.
     pub standard: String,
     /// Type of indices, extents and offsets: `int64_t`.
     pub index: String,
@@ -145,6 +145,14 @@ pub struct Language {
     pub wide_index: String,
     /// Prefix of the names of helpers on byte counts.
     pub wide_helper: String,
+    /// Name of the language in comments: `CUDA C++`.
+    pub title: String,
+    /// Suffix of the header's file name: `.cuh`.
+    pub header_suffix: String,
+    /// Prefix of the names in the GPU's runtime library: `cuda`, `hip`; empty on a target without launchers.
+    pub runtime: String,
+    /// Macro that the compiler of GPU code defines: `__CUDACC__`; empty on a target without launchers.
+    pub compiler_macro: String,
 }
 
 /// Parts of the code. A field is true if the configuration requests the part, or another part that needs it. Targets

@@ -8,13 +8,14 @@ use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value};
 use serde::Serialize;
 
 use super::model::{
-    ArithmeticUnit, AxisUnit, BenchUnit, BlockCall, Blocks, BufferUnit, CallUnit, CastFloat,
-    CastSide, CastUnit, ComputeBenchUnit, ComputeMemoryUnit, ComputeTestUnit, ComputeUnit,
-    ComputedUnit, Constant, ConvertUnit, Files, FloatBits, HeldUnit, ImageUnit, KernelUnit,
-    KernelsUnit, Language, LocalUnit, MacroUnit, MeshAxisUnit, OperandTestUnit, OperatorUnit,
-    PackFromUnit, Packed, ParamUnit, Parts, RangeUnit, ReshardUnit, RingUnit, RunCast,
-    RunTranspose, ScheduleUnit, ShardingUnit, SmallFloat, SpaceUnit, Structure, TensorUnit,
-    TestTensorUnit, TestUnit, TransposeUnit, TurnUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
+    ArithmeticUnit, AxisUnit, BenchUnit, BlockCall, Blocks, BufferAlignment, BufferUnit, CallUnit,
+    CastFloat, CastSide, CastUnit, ComputeBenchUnit, ComputeMemoryUnit, ComputeTestUnit,
+    ComputeUnit, ComputedUnit, Constant, ConvertUnit, Files, FloatBits, HeldUnit, ImageUnit,
+    KernelUnit, KernelsUnit, Language, LocalUnit, MacroUnit, MeshAxisUnit, OperandTestUnit,
+    OperatorUnit, PackFromUnit, Packed, ParamUnit, Parts, RangeUnit, ReshardUnit, RingUnit,
+    RunCast, RunTranspose, ScheduleUnit, ShardingUnit, SmallFloat, SpaceUnit, Structure,
+    TensorUnit, TestTensorUnit, TestUnit, TransposeUnit, TurnUnit, UnalignedUnit, Unit,
+    ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
 use crate::emit::syntax::{Expr, Function, Stmt};
@@ -103,7 +104,7 @@ show! {
     Files { stem, header, source, test, bench, mpi_header, mpi_source, mpi_test }
     Language {
         name, standard, index, index_format, inline, pointer, work_size, helper, wide_index,
-        wide_helper,
+        wide_helper, title, header_suffix, runtime, compiler_macro,
     }
     Parts { constants, index, pack, test, bench, macros, openmp }
     SmallFloat {
@@ -120,8 +121,9 @@ show! {
     KernelsUnit { function, stream, symbols_ok, kernels }
     RangeUnit { name, items, may_be_none, threads, last_thread, blocks }
     TurnUnit { name, element, from, to, rows, columns }
-    KernelUnit { function, axes, empty, group, each_group, unaligned, constants, counts }
-    UnalignedUnit { alignment_bytes, last_byte, function, axes, constants, counts }
+    KernelUnit { function, axes, empty, group, each_group, alignment, unaligned, constants, counts }
+    BufferAlignment { bytes, last_byte }
+    UnalignedUnit { function, axes, constants, counts }
     TensorUnit {
         name, ident, upper, dtype, element, in_buffer, pack_from, packed, axes, storage_axes,
         physical, map, memory_space, sharding, ring, steps, constants, counts, counts_guard, symbols_ok, offset, indices, macros, logical,

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::dialect::{C, C_INT32, CUDA, CUDA_INT64, Dialect, OPENCL, OPENCL_INT64};
-use super::language::{C_FILES, CUDA_FILES, Language, OPENCL_FILES};
+use super::dialect::{C, C_INT32, CUDA, CUDA_INT64, Dialect, HIP, HIP_INT64, OPENCL, OPENCL_INT64};
+use super::language::{C_FILES, CUDA_FILES, HIP_FILES, Language, OPENCL_FILES};
 use super::model;
 use crate::base::diagnostic::FileSpan;
 use crate::config::{Config, CudaIndex, EmitKind, IndexType, OpenClIndex, TargetCustom};
@@ -22,7 +22,7 @@ pub struct Settings {
     pub dialect: &'static Dialect,
     /// Prefix of every generated identifier; macro names have the prefix in upper case.
     pub prefix: String,
-    /// Language version in the comment at the top of each file: `c99`, `1.2`, or the architectures of a CUDA target.
+    /// Language version in the comment at the top of each file: `c99`, `1.2`, or the architectures of a CUDA or HIP target.
     pub standard: String,
     /// Parts requested by the configuration, without those that other parts need.
     pub emit: BTreeSet<Part>,
@@ -31,6 +31,8 @@ pub struct Settings {
     /// Greatest sizes `[width, height, images]`, inclusive, in texels and images: of a single image, and of an array of
     /// images.
     pub image_max: [[u64; 3]; 2],
+    /// True if kernels with vector accesses are accompanied by kernels for buffers of any alignment.
+    pub unaligned_buffers: bool,
     /// Template and file extension of a custom target; `None` for a language's own files.
     pub own: Option<OwnFile>,
 }
@@ -60,6 +62,7 @@ impl Settings {
             emit: parts.into_iter().collect(),
             cores: Cores::One,
             image_max: language.limits.image_max,
+            unaligned_buffers: false,
             own: None,
         }
     }
@@ -113,7 +116,9 @@ impl Settings {
             let image_max =
                 OPENCL_FILES.limits.image_max.map(|[_, _, images]| [width, height, images]);
             let standard = "1.2".to_owned();
-            all.push(Self { dialect, standard, image_max, ..Self::of(&OPENCL_FILES) });
+            let unaligned_buffers = opencl.unaligned_buffers;
+            let own = Self::of(&OPENCL_FILES);
+            all.push(Self { dialect, standard, image_max, unaligned_buffers, ..own });
         }
         if let Some(cuda) = &target.cuda {
             let dialect = match cuda.index_type {
@@ -121,7 +126,17 @@ impl Settings {
                 CudaIndex::Int64 => &CUDA_INT64,
             };
             let standard = cuda.arch.join(", ");
-            all.push(Self { dialect, standard, ..Self::of(&CUDA_FILES) });
+            let unaligned_buffers = cuda.unaligned_buffers;
+            all.push(Self { dialect, standard, unaligned_buffers, ..Self::of(&CUDA_FILES) });
+        }
+        if let Some(hip) = &target.hip {
+            let dialect = match hip.index_type {
+                CudaIndex::Int => &HIP,
+                CudaIndex::Int64 => &HIP_INT64,
+            };
+            let standard = hip.arch.join(", ");
+            let unaligned_buffers = hip.unaligned_buffers;
+            all.push(Self { dialect, standard, unaligned_buffers, ..Self::of(&HIP_FILES) });
         }
         all.extend(target.own.iter().map(|(name, own)| Self::of_template(name, own)));
         for settings in &mut all {

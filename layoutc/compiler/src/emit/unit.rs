@@ -149,6 +149,10 @@ pub(super) fn build(
             helper: dialect.helper.to_owned(),
             wide_index: dialect.for_bytes().index.to_owned(),
             wide_helper: dialect.for_bytes().helper.to_owned(),
+            title: settings.language.title.to_owned(),
+            header_suffix: settings.language.header_suffix().to_owned(),
+            runtime: settings.language.runtime.to_owned(),
+            compiler_macro: settings.language.compiler_macro.to_owned(),
         },
         header_includes: Vec::new(),
         source_includes: Vec::new(),
@@ -293,7 +297,11 @@ fn tensor_unit(
         pack: plan.pack.map(|function| relayout(function, naming, settings)),
         unpack: plan.unpack.map(|function| relayout(function, naming, settings)),
         image: if settings.language.kernels { kernels::image(tensor, &ident)? } else { None },
-        moves: if settings.language.kernels { kernels::moves(tensor, naming)? } else { Vec::new() },
+        moves: if settings.language.kernels {
+            kernels::moves(tensor, naming, settings)?
+        } else {
+            Vec::new()
+        },
         dtype,
         ident,
         upper,
@@ -464,7 +472,7 @@ fn convert_unit(
     let symbols = symbols.into_iter().map(|(_, name)| name).collect();
     let reached = |tensor: &Tensor| image::rank_of(tensor.memory).is_some();
     let moves = if settings.language.kernels && reached(from) && reached(to) {
-        kernels::convert(manifest, convert, naming)?
+        kernels::convert(manifest, convert, naming, settings)?
     } else {
         None
     };

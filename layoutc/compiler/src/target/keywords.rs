@@ -61,13 +61,27 @@ pub static CUDA: Keywords = Keywords {
     functions: &[&C_FUNCTIONS, &CUDA_FUNCTIONS],
 };
 
+/// Names reserved in HIP C++, for the host and the device: those of CUDA C++, and the prefix of HIP's library.
+pub static HIP: Keywords = Keywords {
+    language: "HIP C++",
+    prefixes: &[("layoutc", "layoutc_"), ("layoutc", "LAYOUTC_"), ("HIP", "hip"), ("HIP", "HIP_")],
+    words: &[
+        ("HIP C++", &CUDA_KEYWORDS),
+        ("C", &C_KEYWORDS),
+        ("C++", &CPP_KEYWORDS),
+        ("the C library", &C_MACROS),
+    ],
+    functions: &[&C_FUNCTIONS, &CUDA_FUNCTIONS],
+};
+
 impl Keywords {
-    /// Reserved names of the built-in target `target`: `c`, `opencl` or `cuda`; `None` for other targets.
+    /// Reserved names of the built-in target `target`: `c`, `opencl`, `cuda` or `hip`; `None` for other targets.
     pub fn of(target: &str) -> Option<&'static Self> {
         match target {
             "c" => Some(&C),
             "opencl" => Some(&OPENCL),
             "cuda" => Some(&CUDA),
+            "hip" => Some(&HIP),
             _ => None,
         }
     }

@@ -24,3 +24,7 @@ pub static CUDA: Limits = Limits {
     image_max: [[131_072, 65536, 1], [32768, 32768, 2048]],
     launch_max: ((1 << 31) - 1) * 256,
 };
+
+/// Limits of HIP: those of two-dimensional images of AMD's devices, and a grid of less than 2^32 threads.
+pub static HIP: Limits =
+    Limits { image_max: [[16384, 16384, 1], [16384, 16384, 2048]], launch_max: (1 << 32) - 256 };

@@ -17,6 +17,7 @@ pub fn all_targets() -> Config {
         c: Some(TargetC::default()),
         opencl: Some(TargetOpenCl::default()),
         cuda: Some(TargetCuda::default()),
+        hip: None,
         own: BTreeMap::new(),
     };
     Config { target, ..Config::default() }

@@ -39,8 +39,13 @@ const SECONDS: &str = "60";
 /// Configuration with every target.
 fn config() -> Config {
     let (c, opencl) = (Some(TargetC::default()), Some(TargetOpenCl::default()));
-    let target =
-        TargetsConfig { c, opencl, cuda: Some(TargetCuda::default()), own: BTreeMap::new() };
+    let target = TargetsConfig {
+        c,
+        opencl,
+        cuda: Some(TargetCuda::default()),
+        hip: None,
+        own: BTreeMap::new(),
+    };
     Config { target, ..Config::default() }
 }
 

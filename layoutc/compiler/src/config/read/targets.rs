@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::super::{
     CStandard, CudaIndex, EmitKind, IndexType, OpenClIndex, OpenClVersion, TargetC, TargetCuda,
-    TargetCustom, TargetOpenCl, TargetsConfig,
+    TargetCustom, TargetHip, TargetOpenCl, TargetsConfig,
 };
 use super::{ConfigReader, find, integer};
 use crate::base::codes::Code;
@@ -25,22 +25,59 @@ const EMITS: &[(&str, EmitKind)] = &[
     ("bench", EmitKind::Bench),
 ];
 
+/// Names of the built-in targets.
+const BUILT_IN: [&str; 4] = ["c", "opencl", "cuda", "hip"];
+
+/// Names of the architectures of a target.
+struct Architectures {
+    is_valid: fn(&str) -> bool,
+    example: &'static str,
+    note: &'static str,
+    help: &'static str,
+}
+
+const CUDA_ARCHITECTURES: Architectures = Architectures {
+    is_valid: |word| {
+        let number = word.strip_prefix("sm_").or_else(|| word.strip_prefix("compute_"));
+        number.is_some_and(|number| {
+            let plain = number.strip_suffix(['a', 'f']).unwrap_or(number);
+            (2..=3).contains(&plain.len()) && plain.bytes().all(|b| b.is_ascii_digit())
+        })
+    },
+    example: "sm_80",
+    note: "architectures are written as for nvcc's `-arch`: `sm_80`",
+    help: "write `sm_` or `compute_` and the number of an architecture",
+};
+
+const HIP_ARCHITECTURES: Architectures = Architectures {
+    is_valid: |word| {
+        word.strip_prefix("gfx").is_some_and(|number| {
+            (3..=4).contains(&number.len())
+                && number.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+        })
+    },
+    example: "gfx90a",
+    note: "architectures are written as for hipcc's `--offload-arch`: `gfx90a`",
+    help: "write `gfx` and the number of an architecture",
+};
+
 impl ConfigReader<'_> {
     pub(super) fn targets(&mut self, table: &DeTable<'_>) -> TargetsConfig {
         if table.is_empty() {
             return TargetsConfig::default();
         }
-        let mut targets = TargetsConfig { c: None, opencl: None, cuda: None, own: BTreeMap::new() };
+        let mut targets =
+            TargetsConfig { c: None, opencl: None, cuda: None, hip: None, own: BTreeMap::new() };
         for (key, value) in table {
             let name = key.get_ref().as_ref();
             let DeValue::Table(fields) = value.get_ref() else {
-                if ["c", "opencl", "cuda"].contains(&name) {
+                if BUILT_IN.contains(&name) {
                     self.wrong_type(name, "a table", value.get_ref(), value.span());
                     if let Some(fault) = self.found.last_mut() {
                         fault.help = vec![format!("write `[target.{name}]` on a line of its own")];
                     }
                 } else {
-                    self.unknown(name, key.span(), "[target]", &["c", "opencl", "cuda"]);
+                    self.unknown(name, key.span(), "[target]", &BUILT_IN);
                 }
                 continue;
             };
@@ -48,6 +85,7 @@ impl ConfigReader<'_> {
                 "c" => targets.c = Some(self.target_c(fields)),
                 "opencl" => targets.opencl = Some(self.target_opencl(fields)),
                 "cuda" => targets.cuda = Some(self.target_cuda(fields)),
+                "hip" => targets.hip = Some(self.target_hip(fields)),
                 _ => {
                     if let Some(own) = self.target_own(name, key.span(), fields) {
                         targets.own.insert(name.to_owned(), own);
@@ -59,7 +97,11 @@ impl ConfigReader<'_> {
     }
 
     fn target_opencl(&mut self, table: &DeTable<'_>) -> TargetOpenCl {
-        self.known(table, "[target.opencl]", &["version", "image-max", "index-type"]);
+        self.known(
+            table,
+            "[target.opencl]",
+            &["version", "image-max", "index-type", "unaligned-buffers"],
+        );
         let default = TargetOpenCl::default();
         let version = self.choice(table, "version", &[("1.2", OpenClVersion::V1_2)]);
         let index = self.choice(
@@ -71,6 +113,7 @@ impl ConfigReader<'_> {
             version: version.unwrap_or(default.version),
             image_max: self.image_max(table).unwrap_or(default.image_max),
             index_type: index.unwrap_or(default.index_type),
+            unaligned_buffers: self.unaligned_buffers(table),
         }
     }
 
@@ -102,36 +145,46 @@ impl ConfigReader<'_> {
     }
 
     fn target_cuda(&mut self, table: &DeTable<'_>) -> TargetCuda {
-        self.known(table, "[target.cuda]", &["arch", "index-type"]);
+        self.known(table, "[target.cuda]", &["arch", "index-type", "unaligned-buffers"]);
         let default = TargetCuda::default();
-        let index = self.choice(
-            table,
-            "index-type",
-            &[("int", CudaIndex::Int), ("int64_t", CudaIndex::Int64)],
-        );
         TargetCuda {
-            arch: self.arch(table).unwrap_or(default.arch),
-            index_type: index.unwrap_or(default.index_type),
+            arch: self.arch(table, &CUDA_ARCHITECTURES).unwrap_or(default.arch),
+            index_type: self.gpu_index(table).unwrap_or(default.index_type),
+            unaligned_buffers: self.unaligned_buffers(table),
         }
     }
 
-    fn arch(&mut self, table: &DeTable<'_>) -> Option<Vec<String>> {
+    fn target_hip(&mut self, table: &DeTable<'_>) -> TargetHip {
+        self.known(table, "[target.hip]", &["arch", "index-type", "unaligned-buffers"]);
+        let default = TargetHip::default();
+        TargetHip {
+            arch: self.arch(table, &HIP_ARCHITECTURES).unwrap_or(default.arch),
+            index_type: self.gpu_index(table).unwrap_or(default.index_type),
+            unaligned_buffers: self.unaligned_buffers(table),
+        }
+    }
+
+    fn unaligned_buffers(&mut self, table: &DeTable<'_>) -> bool {
+        self.boolean(table, "unaligned-buffers").unwrap_or(false)
+    }
+
+    fn gpu_index(&mut self, table: &DeTable<'_>) -> Option<CudaIndex> {
+        let words = [("int", CudaIndex::Int), ("int64_t", CudaIndex::Int64)];
+        self.choice(table, "index-type", &words)
+    }
+
+    fn arch(&mut self, table: &DeTable<'_>, known: &Architectures) -> Option<Vec<String>> {
         let (words, span) = self.strings(table, "arch")?;
         if words.is_empty() {
-            self.error(Code::ConfigValue, "`arch` is empty", span)
-                .add_help("write one or more: `arch = [\"sm_80\"]`");
+            let help = format!("write one or more: `arch = [\"{}\"]`", known.example);
+            self.error(Code::ConfigValue, "`arch` is empty", span).add_help(help);
         }
         for (word, span) in &words {
-            let number = word.strip_prefix("sm_").or_else(|| word.strip_prefix("compute_"));
-            let digits = number.is_some_and(|number| {
-                let plain = number.strip_suffix(['a', 'f']).unwrap_or(number);
-                (2..=3).contains(&plain.len()) && plain.bytes().all(|b| b.is_ascii_digit())
-            });
-            if !digits {
+            if !(known.is_valid)(word) {
                 let message = format!("`{}` is not an architecture", word.escape_debug());
                 let fault = self.error(Code::ConfigValue, &message, span.clone());
-                fault.add_note("architectures are written as for nvcc's `-arch`: `sm_80`");
-                fault.add_help("write `sm_` or `compute_` and the number of an architecture");
+                fault.add_note(known.note);
+                fault.add_help(known.help);
             }
         }
         Some(words.into_iter().map(|(word, _)| word).collect())
@@ -159,7 +212,7 @@ impl ConfigReader<'_> {
         }
         let Some(template) = self.path(table, "template") else {
             if find(table, "template").is_none() {
-                let near = nearest(name, ["c", "opencl", "cuda"]);
+                let near = nearest(name, BUILT_IN);
                 let message = format!("the target `{name}` has no `template`");
                 let fault = self.error(Code::ConfigValue, &message, span);
                 fault.add_help(match near {

@@ -3,10 +3,12 @@
 
 mod c;
 mod cuda;
+mod hip;
 mod opencl;
 
 pub use self::c::{C, C_INT32, C_INT32_PLAIN, C_PLAIN};
 pub use self::cuda::{CUDA, CUDA_INT64};
+pub use self::hip::{HIP, HIP_INT64};
 pub use self::opencl::{OPENCL, OPENCL_INT64};
 
 use crate::base::dtype::{Dtype, Scalar};
@@ -164,13 +166,15 @@ impl Dialect {
     /// tests. The latter has no strength reduction in C, and is the former again in other languages. `None` for an
     /// unknown language or index type.
     pub fn find(language: &str, index: &str) -> Option<[&'static Dialect; 2]> {
-        let all: [(&str, [&'static Dialect; 2]); 6] = [
+        let all: [(&str, [&'static Dialect; 2]); 8] = [
             ("c", [&C, &C_PLAIN]),
             ("c", [&C_INT32, &C_INT32_PLAIN]),
             ("opencl", [&OPENCL, &OPENCL]),
             ("opencl", [&OPENCL_INT64, &OPENCL_INT64]),
             ("cuda", [&CUDA, &CUDA]),
             ("cuda", [&CUDA_INT64, &CUDA_INT64]),
+            ("hip", [&HIP, &HIP]),
+            ("hip", [&HIP_INT64, &HIP_INT64]),
         ];
         let row = all.into_iter().find(|(name, [d, _])| *name == language && d.index == index);
         row.map(|(_, dialects)| dialects)

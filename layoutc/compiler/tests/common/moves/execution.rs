@@ -104,14 +104,17 @@ fn job<'a>(
 }
 
 /// Offsets of a move's buffers in host memory (`none`: allocated by the platform), each with the kernel for it. With a
-/// `…_BUFFER_ALIGNMENT`, host memory too: the aligned kernel at that offset, and the `_unaligned` kernel at those of
-/// 1, 2, 4 and 8 bytes that are multiples of the element size.
+/// `…_BUFFER_ALIGNMENT`, host memory too: the aligned kernel at that offset, and the `_unaligned` kernel, if there is
+/// one, at those of 1, 2, 4 and 8 bytes that are multiples of the element size.
 fn homes(a_move: &Move, header: &str) -> Vec<(String, String)> {
     let kernel = &a_move.kernel.0;
     let mut homes = vec![("none".to_owned(), kernel.clone())];
     let upper = kernel.to_uppercase();
     if let Some(alignment) = constant(header, &format!("{upper}_BUFFER_ALIGNMENT")) {
         homes.push((alignment.to_string(), kernel.clone()));
+        if constant(header, &format!("{upper}_UNALIGNED_WORK_DIM")).is_none() {
+            return homes;
+        }
         let offsets = [1, 2, 4, 8].into_iter().filter(|off| off % a_move.element_bytes == 0);
         homes.extend(offsets.map(|off| (off.to_string(), format!("{kernel}_unaligned"))));
     }
@@ -122,8 +125,8 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
     parts.collect::<Vec<_>>().concat()
 }
 
-/// C++ program that runs the moves with CUDA.
-fn driver(moves: &[Move], cu: &str, stem: &str) -> String {
+/// C++ program that runs the moves with CUDA. A launcher of a kernel that needs aligned buffers must refuse others.
+fn driver(moves: &[Move], outputs: &Outputs<'_>, stem: &str) -> String {
     let mut text = format!("#include \"{stem}.cuh\"\n#include \"driver.h\"\n\nint main(void) {{\n");
     for a_move in moves {
         // CUDA has no empty arrays.
@@ -153,7 +156,20 @@ fn driver(moves: &[Move], cu: &str, stem: &str) -> String {
         let (source, target) =
             (argument("from", &from.0, "texture"), argument("to", &to.0, "surface"));
         // Aligned buffers, and for moves with a wide kernel also buffers offset by one element.
-        let wide = cu.contains(&format!(" {name}_wide_kernel("));
+        let wide = outputs.cu.contains(&format!(" {name}_wide_kernel("));
+        let alignment = format!("{}_BUFFER_ALIGNMENT", a_move.kernel.0.to_uppercase());
+        let alignment = constant(outputs.header, &alignment).filter(|_| !wide);
+        if alignment.is_some_and(|bytes| bytes > a_move.element_bytes) {
+            let (from, target_memory) = (
+                memory("from", &from.0, &from.1, a_move.element_bytes),
+                memory("to", &to.0, "", 0),
+            );
+            writeln!(
+                text,
+                "    {{\n        {from}\n        {target_memory}\n        if ({name}({symbols}{source}, {target}, nullptr) != cudaErrorInvalidValue) {{\n            return 1;\n        }}\n    }}",
+            )
+            .unwrap();
+        }
         for off in [0, a_move.element_bytes].into_iter().take(1 + usize::from(wide)) {
             let (from, target_memory) =
                 (memory("from", &from.0, &from.1, off), memory("to", &to.0, "", 0));
@@ -225,7 +241,7 @@ pub fn run(
     write(&format!("{}.cuh", effort.stem), cuh);
     write("m.cu", cu);
     write("driver.h", include_str!("../../gpu/driver.h"));
-    write("main.cpp", &driver(moves, cu, effort.stem));
+    write("main.cpp", &driver(moves, outputs, effort.stem));
     let compilers = gpu::cuda_compilers();
     if let Some(compiler) = compilers.get(effort.compiler % compilers.len().max(1)) {
         let program = gpu::compile_for_cpu(compiler, folder, &["m.cu", "main.cpp"], "cpu")?;
