@@ -33,6 +33,7 @@ mod kernels;
 mod kernels_c;
 mod layers;
 mod layouts;
+mod library;
 mod manifest_c;
 mod memory;
 mod mpi;

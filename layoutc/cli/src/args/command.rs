@@ -137,6 +137,11 @@ Costs are in bytes: those declared by alternatives, and the reads and writes of 
         #[command(subcommand)]
         what: TemplatesCommand,
     },
+    /// List the manifests of the library, or print one: layouts of matrix instructions
+    Library {
+        /// Manifest to print: std/nvidia.kdl, or nvidia [default: list all]
+        name: Option<String>,
+    },
     /// CuTe's layout algebra, each result verified: `(4,(2,2)):(1,(4,8))`
     Algebra {
         #[command(subcommand)]
@@ -187,6 +192,7 @@ impl Command {
             Command::Lock { .. } => "lock",
             Command::Deps(_) => "deps",
             Command::Templates { .. } => "templates",
+            Command::Library { .. } => "library",
             Command::Algebra { .. } => "algebra",
             Command::Fmt(_) => "fmt",
             Command::Explain { .. } => "explain",

@@ -116,6 +116,7 @@ const COMMANDS: &[&str] = &[
     "lock",
     "deps",
     "templates",
+    "library",
     "algebra",
     "fmt",
     "explain",
@@ -196,6 +197,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<CliArgs, Usa
         | Command::Lock { .. }
         | Command::Deps(_)
         | Command::Templates { .. }
+        | Command::Library { .. }
         | Command::Algebra { .. }
         | Command::Fmt(_)
         | Command::Explain { .. }

@@ -9,7 +9,7 @@ use layoutc_compiler::base::diagnostic::{Diagnostic, Label, Severity, sort};
 use layoutc_compiler::check::CompilationUnit;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::{EmitJob, Emitter, GeneratedFile, Templates};
-use layoutc_compiler::env::{CacheKey, CompileEnv};
+use layoutc_compiler::env::{CacheKey, CompileEnv, library};
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::{Compiler, LoadError, syntax_key};
 use rayon::prelude::*;
@@ -50,7 +50,8 @@ pub(crate) struct BuildProducts {
 pub(super) struct ManifestCheck {
     /// Cache key of the check: hash of everything that its result depends on.
     pub(super) key: ContentHash,
-    /// Paths of the manifests that the manifest uses, directly or indirectly, relative to the root of the project.
+    /// Paths of the manifests that the manifest uses, directly or indirectly, relative to the root of the project;
+    /// without those of the library.
     pub(super) uses: Vec<String>,
     tensors: u64,
     /// Warnings of the check, a list of `Diagnostic` encoded by postcard; empty if there are none.
@@ -201,7 +202,9 @@ fn manifest_check(
     unit: &CompilationUnit,
     hashes: &BTreeMap<String, ContentHash>,
 ) -> Option<ManifestCheck> {
-    let closure: BTreeSet<&String> = unit.uses.iter().chain([&manifest.path]).collect();
+    // The texts of the library are part of the program, whose hash is in the key.
+    let uses: Vec<&String> = unit.uses.iter().filter(|path| !library::is_library(path)).collect();
+    let closure: BTreeSet<&String> = uses.iter().copied().chain([&manifest.path]).collect();
     let mut texts = Vec::new();
     for path in closure {
         texts.push((path.as_str(), hashes.get(path)?));
@@ -212,7 +215,7 @@ fn manifest_check(
     };
     Some(ManifestCheck {
         key: cache_key::checked(scan.base, texts.into_iter()),
-        uses: unit.uses.clone(),
+        uses: uses.into_iter().cloned().collect(),
         tensors: manifest.tensors.len() as u64,
         warnings,
     })

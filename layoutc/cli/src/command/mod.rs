@@ -14,6 +14,7 @@ mod import;
 mod index;
 mod init;
 mod inspect;
+mod library;
 mod lock;
 mod lsp;
 mod man;
@@ -71,6 +72,7 @@ pub(crate) fn run(args: &CliArgs) -> ExitCode {
         Command::Lock { paths, force } => lock::run(paths, *force, &mut console),
         Command::Deps(deps) => deps::run(deps, args.common.format, &mut console),
         Command::Templates { what } => templates::run(what, &mut console),
+        Command::Library { name } => library::run(name.as_deref(), &mut console),
         Command::Inspect { paths, tensor, plan, access } => {
             let parts = inspect::InspectParts { plan: *plan, access: *access };
             inspect::run(paths, tensor, parts, &mut console)

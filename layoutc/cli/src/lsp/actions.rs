@@ -62,7 +62,7 @@ fn action(
     let old = source.text.get(bytes.clone())?;
     let range = positions::span(source.text, &source.lines, &bytes, server.traits.encoding);
     let edit = TextEdit { range, new_text: fix.text.clone() };
-    let uri = server.uri(&project.file(path))?;
+    let uri = server.source_uri(project, path)?;
     let edit =
         WorkspaceEdit { changes: Some(HashMap::from([(uri, vec![edit])])), ..Default::default() };
     Some(CodeActionOrCommand::CodeAction(CodeAction {

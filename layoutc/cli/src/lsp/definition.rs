@@ -3,6 +3,7 @@
 
 use layoutc_compiler::editor::file::mentions_of;
 use layoutc_compiler::editor::rename;
+use layoutc_compiler::env::library;
 use layoutc_compiler::manifest::lenient::slice;
 use lsp_types::{
     GotoDefinitionParams, GotoDefinitionResponse, Location, Position, Range, ReferenceParams,
@@ -11,8 +12,8 @@ use lsp_types::{
 use super::server::{CursorPosition, LspServer};
 
 /// Location of the declaration of the name at a position. If the position is in a `use`, it is the start of the
-/// manifest that the `use` names. `None` if there is no declared name at the position, or if no project has read the
-/// document.
+/// manifest that the `use` names. `None` if there is no declared name at the position, if the declaration is in the
+/// library, which has no file, or if no project has read the document.
 pub(super) fn answer(
     server: &LspServer,
     params: &GotoDefinitionParams,
@@ -21,7 +22,7 @@ pub(super) fn answer(
     let (place, path) = server.place(&at.text_document.uri, at.position)?;
     let CursorPosition { project, known, offset, .. } = place;
     if let Some(used) = used(&place) {
-        let uri = server.uri(&project.file(&used))?;
+        let uri = server.source_uri(project, &used)?;
         let start = Position::new(0, 0);
         return Some(GotoDefinitionResponse::Scalar(Location {
             uri,
@@ -29,7 +30,7 @@ pub(super) fn answer(
         }));
     }
     let (_, found) = rename::at(&known.files, &path, offset).ok()?;
-    let uri = server.uri(&project.file(found.path))?;
+    let uri = server.source_uri(project, found.path)?;
     let range = server.range(found.file, &found.mention.span);
     Some(GotoDefinitionResponse::Scalar(Location { uri, range }))
 }
@@ -44,7 +45,10 @@ fn used(place: &CursorPosition<'_>) -> Option<String> {
         node.span.start <= offset && offset <= node.span.end
     };
     let named = slice(text, uses.clone().find(is_here)?.args().next()?);
-    let path = file.uses.iter().find(|path| path.ends_with(named.trim_start_matches("../")))?;
+    let path = file.uses.iter().find(|path| match library::path(named) {
+        Some(library) => **path == library,
+        None => path.ends_with(named.trim_start_matches("../")),
+    })?;
     known.files.contains_key(path).then(|| path.clone())
 }
 
@@ -57,7 +61,7 @@ pub(super) fn references(server: &LspServer, params: &ReferenceParams) -> Option
     let (_, found) = rename::at(&known.files, &path, offset).ok()?;
     let mut all = Vec::new();
     for (path, mentions) in mentions_of(&known.files, found) {
-        let (Some(file), Some(uri)) = (known.files.get(path), server.uri(&project.file(path)))
+        let (Some(file), Some(uri)) = (known.files.get(path), server.source_uri(project, path))
         else {
             continue;
         };

@@ -65,7 +65,7 @@ pub(super) fn to_lsp_diagnostic(
         let source = project.source(&label.place.file)?;
         let bytes = label.place.start..label.place.end;
         let range = positions::span(source.text, &source.lines, &bytes, *encoding);
-        let uri = server.uri(&project.file(&label.place.file))?;
+        let uri = server.source_uri(project, &label.place.file)?;
         Some(Location { uri, range })
     };
     let nowhere = Range { start: Position::new(0, 0), end: Position::new(0, 0) };

@@ -11,7 +11,7 @@ use layoutc_compiler::check::{Recorder, TensorCache};
 use layoutc_compiler::editor::file::users;
 use layoutc_compiler::editor::line_index::LineIndex;
 use layoutc_compiler::editor::{EditorFile, ProjectSnapshot};
-use layoutc_compiler::env::{CompileEnv, NoObserver};
+use layoutc_compiler::env::{CompileEnv, NoObserver, library};
 
 use crate::paths::{normal, relative, slashed};
 use crate::project::CONFIG;
@@ -154,7 +154,11 @@ impl LspProject {
             if self.known.files.contains_key(&path) {
                 continue;
             }
-            if let Ok(text) = documents.text(&self.file(&path)) {
+            let text = match library::text(&path) {
+                Some(text) => Ok(Arc::from(text)),
+                None => documents.text(&self.file(&path)),
+            };
+            if let Ok(text) = text {
                 let file = EditorFile::new(&path, text);
                 open.extend(file.uses.iter().cloned());
                 self.known.files.insert(path, Arc::new(file));

@@ -7,21 +7,25 @@
 use std::collections::HashMap;
 
 use layoutc_compiler::editor::rename::{RenameError, at, rename};
+use layoutc_compiler::env::library::is_library;
 use lsp_types::{
     PrepareRenameResponse, RenameParams, TextDocumentPositionParams, TextEdit, WorkspaceEdit,
 };
 
 use super::server::{CursorPosition, LspServer};
 
-/// Range and text of the name at a position; `None` if there is no declared name at the position, or if no project has
-/// read the document.
+/// Range and text of the name at a position; `None` if there is no declared name at the position, if the library
+/// declares it, or if no project has read the document.
 pub(super) fn prepare(
     server: &LspServer,
     params: &TextDocumentPositionParams,
 ) -> Option<PrepareRenameResponse> {
     let (CursorPosition { known, file, offset, .. }, path) =
         server.place(&params.text_document.uri, params.position)?;
-    let (mention, _) = at(&known.files, &path, offset).ok()?;
+    let (mention, declared) = at(&known.files, &path, offset).ok()?;
+    if is_library(declared.path) {
+        return None;
+    }
     let range = server.range(file, &mention.span);
     let placeholder = mention.name.clone();
     Some(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder })
@@ -31,7 +35,7 @@ pub(super) fn prepare(
 ///
 /// # Errors
 /// [`RenameError::Nothing`] if there is no declared name at the position, or no project has read the document.
-/// [`RenameError::Invalid`] if the new name is no valid name. [`RenameError::Taken`] if another visible declaration of
+/// [`RenameError::Library`] if the library declares the name. [`RenameError::Invalid`] if the new name is no valid name. [`RenameError::Taken`] if another visible declaration of
 /// the same kind has the new name.
 #[expect(
     clippy::disallowed_types,
@@ -48,7 +52,7 @@ pub(super) fn answer(
     let places = rename(&known.files, &path, offset, &params.new_name)?;
     let mut changes = HashMap::new();
     for (path, spans) in places {
-        let (Some(file), Some(uri)) = (known.files.get(&path), server.uri(&project.file(&path)))
+        let (Some(file), Some(uri)) = (known.files.get(&path), server.source_uri(project, &path))
         else {
             continue;
         };

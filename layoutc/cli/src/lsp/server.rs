@@ -5,6 +5,7 @@ use std::path::Path;
 
 use layoutc_compiler::editor::line_index::PositionEncoding;
 use layoutc_compiler::editor::{EditorFile, ProjectSnapshot};
+use layoutc_compiler::env::library::is_library;
 use lsp_types::{FileChangeType, InitializeParams, Position, PositionEncodingKind, Range, Uri};
 
 use crate::project::CONFIG;
@@ -223,6 +224,12 @@ impl LspServer {
     /// Converts the range `bytes` of bytes in the text of the manifest `file` to a range of the protocol.
     pub(super) fn range(&self, file: &EditorFile, bytes: &std::ops::Range<usize>) -> Range {
         positions::span(&file.text, &file.lines, bytes, self.traits.encoding)
+    }
+
+    /// URL of the manifest of `project` whose path in spans is `path`. `None` for a manifest of the library, which has no
+    /// file, and for a path that cannot be a URL.
+    pub(super) fn source_uri(&self, project: &LspProject, path: &str) -> Option<Uri> {
+        if is_library(path) { None } else { self.uri(&project.file(path)) }
     }
 
     /// URL of the file at the absolute path `file`; for an open document, the URL that the editor sent.

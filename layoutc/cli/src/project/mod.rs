@@ -21,6 +21,7 @@ use layoutc_compiler::LoadError;
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::{self, Config};
+use layoutc_compiler::env::library::is_library;
 
 use crate::command_error::CommandError;
 use crate::paths::{self, relative, relative_to_cwd, slashed};
@@ -54,8 +55,12 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// Path for display of a file that the compiler knows by its path relative to the root.
+    /// Path for display of a file that the compiler knows by its path relative to the root, or of a manifest of the
+    /// library.
     pub(crate) fn shown(&self, path: &str) -> String {
+        if is_library(path) {
+            return path.to_owned();
+        }
         self.manifests.get(path).cloned().unwrap_or_else(|| relative_to_cwd(&self.root.join(path)))
     }
 

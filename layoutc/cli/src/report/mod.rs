@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::{Diagnostic, Severity};
+use layoutc_compiler::env::library;
 
 pub use source_line::DiagnosticSource;
 pub use terminal_text::escape;
@@ -63,7 +64,8 @@ impl Report {
     }
 
     fn lookup(&self, file: &str) -> Option<DiagnosticSource<'_>> {
-        self.texts.get(file).map(|text| DiagnosticSource::whole(text))
+        let text = self.texts.get(file).map(AsRef::as_ref).or_else(|| library::text(file));
+        text.map(DiagnosticSource::whole)
     }
 
     /// Prints the report: as JSON to standard output, all diagnostics; as text to standard error, at most [`CAP`] of

@@ -14,6 +14,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
         "outputs",
         "deps",
         "templates",
+        "library",
         "show",
         "trace",
         "pack",

@@ -9,6 +9,8 @@ use rayon::prelude::*;
 use super::use_cycles::{self, CycleCuts, UseGraph};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::nearest::nearest;
+use crate::env::library::{self, LIBRARY};
 use crate::env::sources::LoadError;
 use crate::env::{CacheKey, CompileEnv, CompileStage};
 use crate::manifest::{
@@ -76,6 +78,7 @@ impl ManifestSet {
 pub(super) fn load(host: &CompileEnv<'_>, paths: &[String]) -> (ManifestSet, Vec<Diagnostic>) {
     let parsed = parse_all(host, paths);
     let mut loader = ManifestLoader {
+        host,
         cuts: use_cycles::cuts(&uses(&parsed)),
         parsed,
         files: ManifestSet::default(),
@@ -168,7 +171,10 @@ pub fn syntax_key(hash: &[u8; 32]) -> CacheKey {
 /// Parses the manifest at `path`, or takes its syntax from the cache if an equal text was parsed before without
 /// diagnostics. Syntax errors are part of the result; `Err` if the text cannot be loaded or exceeds [`MAX_BYTES`].
 fn parse(host: &CompileEnv<'_>, path: &str) -> ParseOutcome {
-    let text = host.sources.load(path)?;
+    let text = match library::text(path) {
+        Some(text) => text.to_owned(),
+        None => host.sources.load(path)?,
+    };
     let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
     if bytes > MAX_BYTES {
         return Err(LoadError::TooLarge { bytes });
@@ -194,7 +200,8 @@ fn parse(host: &CompileEnv<'_>, path: &str) -> ParseOutcome {
     Ok(ParsedManifest { syntax, text, diagnostics })
 }
 
-struct ManifestLoader {
+struct ManifestLoader<'a> {
+    host: &'a CompileEnv<'a>,
     parsed: BTreeMap<String, ParseOutcome>,
     files: ManifestSet,
     /// `use` items that close a cycle. Each is reported as an error, and imports nothing.
@@ -207,7 +214,7 @@ struct ManifestLoader {
 /// Maximum length of a chain of `use` items, in manifests. A longer chain is an error.
 const MAX_USES: usize = 128;
 
-impl ManifestLoader {
+impl ManifestLoader<'_> {
     fn file(&mut self, key: String) -> Result<usize, LoadError> {
         if let Some(known) = self.files.by_path.get(&key) {
             return Ok(*known);
@@ -246,6 +253,9 @@ impl ManifestLoader {
             let help = "write the path relative to this manifest, with `/` between folders";
             return Err(Diagnostic::error(Code::NameFile, message, place, "").help(help));
         }
+        if let Some(fault) = library_fault(self.host, file, used) {
+            return Err(fault);
+        }
         let path = resolve_relative(file, wanted);
         let from = self.open.last().cloned().unwrap_or_default();
         if let Some(cycle_path) = self.cuts.get(&(from, path.clone())) {
@@ -263,8 +273,9 @@ impl ManifestLoader {
     }
 }
 
-/// Normalized path of the manifest that the item `use "wanted"` imports into the manifest at `from`: `lib/b.kdl` for
-/// `wanted` `b.kdl` and `from` `lib/a.kdl`. `None` if `wanted` is not a relative path.
+/// Path of the manifest that the item `use "wanted"` imports into the manifest at `from`: the normalized path
+/// `lib/b.kdl` for `wanted` `b.kdl` and `from` `lib/a.kdl`, and `<std>/nvidia.kdl` for the library's `std/nvidia.kdl`.
+/// `None` if `wanted` is not a relative path.
 pub fn used_path(from: &str, wanted: &str) -> Option<String> {
     (!is_outside(wanted)).then(|| resolve_relative(from, wanted))
 }
@@ -274,12 +285,42 @@ fn is_outside(wanted: &str) -> bool {
     wanted.starts_with('/') || wanted.contains(['\\', ':', '\0']) || wanted.is_empty()
 }
 
-/// Normalized path of `wanted`, which is relative to the folder of the manifest at `from`.
+/// Path in spans of the manifest `wanted` of a `use` in the manifest at `from`: that of a manifest of the library, or
+/// the normalized path relative to the folder of `from`.
 fn resolve_relative(from: &str, wanted: &str) -> String {
+    library::path(wanted).unwrap_or_else(|| beside(from, wanted))
+}
+
+/// Normalized path of the file `wanted`, which is relative to the folder of the manifest at `from`.
+fn beside(from: &str, wanted: &str) -> String {
     match from.rsplit_once('/') {
         Some((folder, _)) => normal(&format!("{folder}/{wanted}")),
         None => normal(wanted),
     }
+}
+
+/// Error for `used`, an item in the manifest at `from` that names a manifest of the library, if the library has no such
+/// manifest, or if a file has the path of the item as well. `None` if neither holds, or `used` names a file.
+fn library_fault(host: &CompileEnv<'_>, from: &Arc<str>, used: &UseItem) -> Option<Diagnostic> {
+    let wanted = used.path.value.as_str();
+    let path = library::path(wanted)?;
+    let own = format!("for a file of the project, write `./{wanted}`");
+    let error = |message| Diagnostic::error(Code::NameFile, message, used.path.at(from), "");
+    if library::is_library(&path) {
+        let is_file = host.sources.load(&beside(from, wanted)) != Err(LoadError::NotFound);
+        let message = format!("`{wanted}` is both a manifest of the library and a file");
+        return is_file.then(|| error(message).help(own));
+    }
+    let error = error(format!("the library has no manifest `{wanted}`"));
+    let known = || LIBRARY.iter().map(|one| one.path);
+    let error = match nearest(wanted, known()) {
+        Some(near) => error.with_suggestion(near),
+        None => {
+            let known: Vec<&str> = known().collect();
+            error.help(format!("the library has `{}`", known.join("`, `")))
+        }
+    };
+    Some(error.help(own))
 }
 
 /// Error at `place` for a manifest that cannot be read. `shown` is its path in the message, as in the `use` or the

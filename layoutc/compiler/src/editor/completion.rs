@@ -8,6 +8,7 @@ use super::file::{EditorFile, visible};
 use super::keywords;
 use super::names::NameKind;
 use crate::base::dtype::{LANES, SCALARS};
+use crate::env::library::{LIBRARY, is_library};
 use crate::manifest::lenient::{self, CursorContext, LenientNode, slice};
 use crate::manifest::read::NOTATION_WORDS;
 
@@ -284,7 +285,11 @@ impl<'a> CompletionBuilder<'a> {
     fn manifests(&mut self) {
         let path = self.path;
         let folder = path.rfind('/').and_then(|at| path.get(..=at)).unwrap_or_default();
-        for other in self.known.files.keys().filter(|other| *other != path) {
+        for one in LIBRARY {
+            self.plain(one.path, CompletionIcon::File, one.purpose);
+        }
+        let is_other = |other: &&String| *other != path && !is_library(other);
+        for other in self.known.files.keys().filter(is_other) {
             let below = other.strip_prefix(folder);
             let ups = folder.matches('/').count();
             let written =

@@ -6,6 +6,7 @@ use super::file::{Declaration, EditorFile, declaration};
 use super::keywords::{self, KeywordDoc};
 use super::names::{NameKind, NameOccurrence};
 use super::{ProjectSnapshot, describe};
+use crate::env::library::is_library;
 use crate::manifest::lenient::{LenientNode, slice};
 
 /// Text that an editor shows for the word under the cursor.
@@ -32,6 +33,7 @@ fn of_declaration(known: &ProjectSnapshot, found: Declaration<'_>, path: &str) -
     let Declaration { path: from, file, mention } = found;
     let mut text = match mention.kind {
         NameKind::Tensor => of_tensor(known, found),
+        _ if is_library(from) => code("kdl", &(comment(file, mention) + &source(file, mention))),
         _ => code("kdl", &source(file, mention)),
     };
     if from != path {
@@ -65,6 +67,15 @@ fn source(file: &EditorFile, mention: &NameOccurrence) -> String {
         lines.push("…");
     }
     lines.join("\n")
+}
+
+/// Comment lines directly above the top-level item that declares a name, each with its line end.
+fn comment(file: &EditorFile, mention: &NameOccurrence) -> String {
+    let start = file.item(mention).map_or(0, |node| node.span.start);
+    let above = file.text.get(..start).unwrap_or_default().lines().rev();
+    let mut lines: Vec<&str> = above.take_while(|line| line.starts_with("//")).collect();
+    lines.reverse();
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 fn code(language: &str, text: &str) -> String {

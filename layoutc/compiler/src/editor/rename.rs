@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use super::file::{Declaration, EditorFiles, declaration, mentions_of, visible};
 use super::names::NameOccurrence;
+use crate::env::library::is_library;
 
 /// Reason why the name at a position cannot be renamed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -14,6 +15,9 @@ pub enum RenameError {
     /// No name at the position refers to a declaration.
     #[error("no name that a manifest declares is here")]
     Nothing,
+    /// A manifest of the library declares the name.
+    #[error("`{0}` declares this name, a manifest of the library")]
+    Library(String),
     /// The new name is not a valid identifier, or has more than 128 bytes. Contains the new name.
     #[error(
         "`{0}` is not a name: names consist of ASCII letters, digits and `_`, and do not begin with a digit"
@@ -48,8 +52,8 @@ pub fn at<'f>(
 /// of all its occurrences, by the path of the manifest, in the order of the text.
 ///
 /// # Errors
-/// [`RenameError::Nothing`] if there is no declared name at the offset, [`RenameError::Invalid`] if `new` is not a
-/// name, [`RenameError::Taken`] if `new` is declared already.
+/// [`RenameError::Nothing`] if there is no declared name at the offset, [`RenameError::Library`] if the library declares
+/// it, [`RenameError::Invalid`] if `new` is not a name, [`RenameError::Taken`] if `new` is declared already.
 pub fn rename(
     files: &EditorFiles,
     path: &str,
@@ -57,6 +61,9 @@ pub fn rename(
     new: &str,
 ) -> Result<BTreeMap<String, Vec<Range<usize>>>, RenameError> {
     let (_, declared) = at(files, path, offset)?;
+    if is_library(declared.path) {
+        return Err(RenameError::Library(declared.path.to_owned()));
+    }
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let begins = new.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     if !begins || !new.chars().all(is_name) || new.len() > 128 {

@@ -2,6 +2,7 @@
 //! observer do not affect the results.
 
 pub(crate) mod executor;
+pub mod library;
 pub mod sources;
 
 use crate::env::sources::SourceLoader;

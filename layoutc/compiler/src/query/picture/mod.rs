@@ -124,6 +124,9 @@ pub struct Picture {
     pub frame: SliceFrame,
     /// Names of the storage axes whose indices determine the color of an element.
     pub colored_by: Vec<String>,
+    /// Positions of the storage axes whose indices are the text of an element in the logical grid: an axis named `lane`
+    /// or `thread`, and the axes after it. Empty if the text is the offset.
+    pub labeled_by: Vec<usize>,
     /// Logical grid of the drawn slice.
     pub grid: LogicalGrid,
     /// Drawn part of the memory.
@@ -166,6 +169,7 @@ pub fn picture(
     let mut tiling = SliceTiling::new(&figures, &frame);
     if let PictureSubject::Parts(axes) = subject {
         tiling.colors = (0..axes).collect();
+        tiling.labels.clear();
     }
     let grid = LogicalGrid::new(&figures, &frame, &tiling, room, subject);
     let memory = MemoryGrid::new(&figures, &frame, &tiling, &grid, room, subject)?;
@@ -181,6 +185,7 @@ pub fn picture(
         slots: figures.slots,
         frame,
         colored_by: tiling.colored_by(layout),
+        labeled_by: tiling.labels,
         grid,
         memory,
     })

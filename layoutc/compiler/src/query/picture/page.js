@@ -19,6 +19,11 @@ function orderAt(cell, step) {
   return axes.reduce((sum, axis, k) => sum * BigInt(axis.extent) + BigInt(index[k]), 0n);
 }
 
+// Text of a cell in the grid: its order, or after the last step the indices of its thread.
+const textAt = (cell, step) => step === last && data.labelAxes !== null
+  ? data.labeledBy.map(axis => cell.storage[axis]).join(":")
+  : String(orderAt(cell, step));
+
 // Text of `layoutc trace`.
 function way(cell) {
   const lines = [];
@@ -101,13 +106,14 @@ function drawGrid(step) {
       const classes = [`left${data.columnRules[c]}`, `top${data.rowRules[r]}`];
       let node;
       if (cell && cell.index) {
-        const order = orderAt(cell, step);
-        const label = `${spoken(cell.index)}: ${step === last ? "offset" : "position"} ${order}`;
-        node = tag("td", { class: `c${cell.color} ${classes.join(" ")}`, role: "gridcell", tabindex: -1, "aria-label": label }, String(order));
+        const text = textAt(cell, step);
+        const what = step < last ? "position" : data.labelAxes ?? "offset";
+        const label = `${spoken(cell.index)}: ${what} ${text}`;
+        node = tag("td", { class: `c${cell.color} ${classes.join(" ")}`, role: "gridcell", tabindex: -1, "aria-label": label }, text);
         mark(node, cell.index);
         node.addEventListener("focus", () => { rove(node); keep(node.dataset.index); });
       } else if (cell && step === last) {
-        node = tag("td", { class: `padding ${classes.join(" ")}`, role: "gridcell", "aria-label": `padding: offset ${cell.padding}` }, String(cell.padding));
+        node = tag("td", { class: `padding ${classes.join(" ")}`, role: "gridcell", "aria-label": `padding: offset ${cell.padding}` }, data.labelAxes === null ? String(cell.padding) : "");
       } else {
         node = tag("td", { role: "gridcell" });
       }
@@ -201,7 +207,7 @@ function draw() {
   const name = step === 0 ? "logical order" : step < last ? data.steps[step - 1].line : "memory";
   element("step-name").textContent = `${step} of ${last}: ${name}`;
   element("step").setAttribute("aria-valuetext", name);
-  element("grid-name").textContent = `${step === last ? "Offsets" : "Positions"}: ${data.frame}`;
+  element("grid-name").textContent = `${step < last ? "Positions" : data.labelAxes ?? "Offsets"}: ${data.frame}`;
   const axes = axesAt(step);
   element("memory-name").textContent = axes
     ? `In order of ${axes.map(axis => `${axis.name} ${axis.extent}`).join(", ") || "one element"}`

@@ -140,6 +140,8 @@ fn data(picture: &Picture, first: Option<&IndexTrace>, cells: &[Value]) -> Value
         "frame": picture.frame_text(),
         "memoryText": picture.memory_text(),
         "coloredBy": picture.colored_by,
+        "labeledBy": picture.labeled_by,
+        "labelAxes": picture.label_axes(),
         "storage": picture.storage_text(),
         "rows": integers(&grid.rows),
         "columns": integers(&grid.columns),

@@ -103,8 +103,9 @@ fn drawing(picture: &Picture) -> SvgDrawing {
 }
 
 fn described(picture: &Picture) -> String {
+    let labels = picture.label_axes().unwrap_or_else(|| "the offset".to_owned());
     format!(
-        "The logical grid with the offset of each element ({}), beside the memory with the index of each element ({}).",
+        "The logical grid with {labels} of each element ({}), beside the memory with the index of each element ({}).",
         picture.frame_text(),
         picture.memory_text()
     )
@@ -113,6 +114,7 @@ fn described(picture: &Picture) -> String {
 fn panels(picture: &Picture) -> Vec<Panel> {
     let indices = picture.indexed_by();
     let below = if indices.is_empty() { "each slot's offset" } else { "offsets below" };
+    let labels = picture.label_axes().unwrap_or_else(|| "the offset".to_owned());
     let memory_notes = [
         format!("memory: {}", picture.memory_text()),
         match indices.as_str() {
@@ -123,7 +125,7 @@ fn panels(picture: &Picture) -> Vec<Panel> {
     vec![
         Panel::new(
             table::grid(picture),
-            [format!("logical: {}", picture.frame_text()), "in each cell the offset".to_owned()],
+            [format!("logical: {}", picture.frame_text()), format!("in each cell {labels}")],
         ),
         Panel::new(table::memory(picture), memory_notes),
     ]

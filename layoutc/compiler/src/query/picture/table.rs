@@ -22,7 +22,7 @@ pub(super) enum CellKind {
 #[derive(Debug, Clone)]
 pub(super) struct TableCell {
     pub(super) kind: CellKind,
-    /// Main text of the cell: an offset in the logical grid, an index in the memory.
+    /// Main text of the cell: an offset or indices of threads in the logical grid, an index in the memory.
     pub(super) text: String,
     /// Smaller text below the main text: an offset in the memory; not drawn in terminals.
     pub(super) note: String,
@@ -62,15 +62,16 @@ fn gaps(indices: &[i128]) -> Vec<bool> {
     first.into_iter().chain(between).collect()
 }
 
-/// Table of a picture's logical grid; the text of a cell is its offset in slots.
+/// Table of a picture's logical grid; the text of a cell is that of [`Picture::label`].
 pub(super) fn grid(picture: &Picture) -> PictureTable {
     let grid = &picture.grid;
     let square = |cell: &GridCell| {
         let (kind, text) = match cell {
-            GridCell::Element(element) => {
-                (CellKind::Tile(element.color), element.offset.to_string())
+            GridCell::Element(element) => (CellKind::Tile(element.color), picture.label(element)),
+            GridCell::Padding { offset } if picture.labeled_by.is_empty() => {
+                (CellKind::Padding, offset.to_string())
             }
-            GridCell::Padding { offset } => (CellKind::Padding, offset.to_string()),
+            GridCell::Padding { .. } => (CellKind::Padding, String::new()),
             GridCell::Outside => (CellKind::Blank, String::new()),
         };
         TableCell { kind, text, note: String::new() }

@@ -6,6 +6,7 @@ use super::concrete_layout::ConcreteLayout;
 use super::palette::{ColorDepth, color};
 use super::styled_text::{StyledLine, TextStyle};
 use super::table::{self, CellKind, PictureTable};
+use super::tiling::SliceTiling;
 use super::{GridLine, Picture, PictureLimits, SliceFrame};
 use crate::model::Tensor;
 use crate::query::locate::{self, NamedLocateError};
@@ -34,6 +35,10 @@ pub fn room(
         axis.and_then(|axis| figures.logical.get(axis)).map_or(0, |extent| digits(*extent))
     };
     let (rows, columns, offsets) = (along(frame.rows), along(frame.columns), digits(figures.slots));
+    let labels = SliceTiling::new(&figures, frame).labels;
+    let labels = labels.iter().filter_map(|axis| figures.storage.get(*axis));
+    let labels: usize = labels.map(|extent| digits(*extent) + 1).sum();
+    let text = if labels == 0 { offsets } else { labels - 1 };
     // Per cell: a blank on each side, a line before, and without colors a letter; besides, labels and two gaps.
     let around = if depth == ColorDepth::None { 4 } else { 3 };
     let fits = |label: usize, cell: usize| {
@@ -45,7 +50,7 @@ pub fn room(
     // Padding may extend an axis by one digit.
     Ok(PictureLimits {
         rows: ROWS,
-        columns: fits(rows + 1, offsets.max(columns + 1)),
+        columns: fits(rows + 1, text.max(columns + 1)),
         memory_rows: ROWS,
         memory_columns: fits(label, slot.max(offsets + 1)),
     })
@@ -79,7 +84,8 @@ pub fn terminal(picture: &Picture, depth: ColorDepth) -> String {
         out.push(plain("no element"));
     } else {
         out.push(StyledLine::default());
-        out.push(plain(&format!("offsets: {}", picture.frame_text())));
+        let labels = picture.label_axes().unwrap_or_else(|| "offsets".to_owned());
+        out.push(plain(&format!("{labels}: {}", picture.frame_text())));
         out.extend(TerminalTable::new(&table::grid(picture), depth).lines());
         out.push(StyledLine::default());
         out.push(plain(&format!("memory: {}", picture.memory_text())));

@@ -47,12 +47,23 @@ pub(super) struct SliceTiling {
     pub(super) columns: Vec<StorageRun>,
     /// Positions of the storage axes that determine the color of an element, outermost first.
     pub(super) colors: Vec<usize>,
+    /// Positions of the storage axes whose indices are the text of an element in the logical grid, outermost first: an
+    /// axis of threads and the axes after it. Empty if the text is the offset.
+    pub(super) labels: Vec<usize>,
 }
+
+/// Names of storage axes that number the threads of a warp, wavefront or warpgroup.
+const THREADS: [&str; 2] = ["lane", "thread"];
 
 impl SliceTiling {
     pub(super) fn new(figures: &ConcreteLayout<'_>, frame: &SliceFrame) -> Self {
         let (rows, columns) =
             (runs(figures, frame, frame.rows), runs(figures, frame, frame.columns));
+        let storage = figures.layout.storage();
+        if let Some(threads) = storage.iter().position(|a| THREADS.contains(&a.name.as_str())) {
+            let labels = (threads..storage.len()).collect();
+            return Self { rows, columns, colors: vec![threads], labels };
+        }
         let mut colors: Vec<usize> =
             [&rows, &columns].into_iter().filter_map(|runs| coarsest(runs)).collect();
         if colors.is_empty() {
@@ -65,7 +76,7 @@ impl SliceTiling {
         }
         colors.sort_unstable();
         colors.dedup();
-        Self { rows, columns, colors }
+        Self { rows, columns, colors, labels: Vec::new() }
     }
 
     /// Position in the palette of the color of an element. `storage` is the index of the element along each storage
