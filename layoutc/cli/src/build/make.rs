@@ -53,6 +53,8 @@ pub(super) struct ManifestCheck {
     /// Paths of the manifests that the manifest uses, directly or indirectly, relative to the root of the project;
     /// without those of the library.
     pub(super) uses: Vec<String>,
+    /// Paths of the files that must not exist, relative to the root of the project.
+    absent: Vec<String>,
     tensors: u64,
     /// Warnings of the check, a list of `Diagnostic` encoded by postcard; empty if there are none.
     warnings: Vec<u8>,
@@ -60,8 +62,10 @@ pub(super) struct ManifestCheck {
 
 impl ManifestCheck {
     fn fact(&self) -> CheckRecord<'_> {
-        let uses = self.uses.iter().map(String::as_str).collect();
-        CheckRecord { key: self.key, uses, tensors: self.tensors, warnings: &self.warnings }
+        let [uses, absent] =
+            [&self.uses, &self.absent].map(|paths| paths.iter().map(String::as_str).collect());
+        let (key, tensors, warnings) = (self.key, self.tensors, self.warnings.as_slice());
+        CheckRecord { key, uses, absent, tensors, warnings }
     }
 }
 
@@ -216,6 +220,7 @@ fn manifest_check(
     Some(ManifestCheck {
         key: cache_key::checked(scan.base, texts.into_iter()),
         uses: uses.into_iter().cloned().collect(),
+        absent: unit.absent.clone(),
         tensors: manifest.tensors.len() as u64,
         warnings,
     })

@@ -160,6 +160,7 @@ impl<'a> BuildScan<'a> {
         scan.outputs(job, validity);
         scan.scan_leftovers(job, strictness)?;
         inputs.learn(&texts, reads);
+        inputs.learn_absent(reads);
         scan.hints = inputs.hints;
         Ok(scan)
     }
@@ -372,6 +373,9 @@ fn valid_check(
     texts: &ManifestMap<'_, FileState>,
 ) -> Option<ValidCheck> {
     let checked = job.log.facts.checked.get(manifest)?;
+    if checked.absent.iter().any(|path| below(job.project, path).symlink_metadata().is_ok()) {
+        return None;
+    }
     let mut closure = checked.uses.clone();
     closure.push(manifest);
     closure.sort_unstable();
@@ -457,6 +461,17 @@ impl<'j> InputScan<'j, '_> {
         let checked = job.manifests().filter_map(|manifest| facts.checked.get_key_value(manifest));
         let names = with_uses(checked.map(|(name, checked)| (*name, checked)));
         prefetched.texts(&job.project.root, names, facts)
+    }
+
+    /// Records the files that the manifests with a check in the log require to be absent.
+    fn learn_absent(&self, reads: &mut ReadSet) {
+        if reads.is_brief {
+            return;
+        }
+        let checked = self.job.manifests().filter_map(|path| self.job.log.facts.checked.get(path));
+        for path in checked.flat_map(|checked| &checked.absent) {
+            reads.record_state(&normal(&below(self.job.project, path)), &ReadSet::default());
+        }
     }
 
     fn learn(&mut self, texts: &ManifestMap<'_, FileState>, reads: &mut ReadSet) {

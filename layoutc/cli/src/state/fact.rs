@@ -54,6 +54,9 @@ pub(crate) struct CheckRecord<'a> {
     /// Paths of the manifests that the manifest uses, directly or indirectly, relative to the root of the project.
     #[serde(borrow)]
     pub(crate) uses: Vec<&'a str>,
+    /// Paths of the files that must not exist, relative to the root of the project.
+    #[serde(borrow)]
+    pub(crate) absent: Vec<&'a str>,
     /// Number of tensors in the manifest.
     pub(crate) tensors: u64,
     /// Warnings of the check, a list of `Diagnostic` encoded by postcard; empty if there are none.

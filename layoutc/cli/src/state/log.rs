@@ -21,7 +21,7 @@ use super::stat::FileStat;
 
 pub(crate) const FILES: FileNames = ["log", "log.new"];
 /// First line of a log, with the version of [`BuildFact`], which must change with that type.
-const HEADER: &[u8] = b"layoutc log 5\n";
+const HEADER: &[u8] = b"layoutc log 6\n";
 /// Maximum number of facts in one record; more facts are spread over several records.
 const TOGETHER: usize = 256;
 /// Number of outdated facts that the log may contain in addition to a quarter of its current facts. With more, the log

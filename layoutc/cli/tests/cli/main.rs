@@ -40,6 +40,7 @@ mod shardings;
 mod shells;
 mod show;
 mod solve;
+mod std_library;
 mod trace;
 mod translate;
 mod views;

@@ -37,7 +37,7 @@ fn each_damage(bytes: &[u8], full: usize, mut check: impl FnMut(&[u8], &str)) {
         turned[bit / 8] ^= 1 << (bit % 8);
         check(&turned, &format!("bit {bit}"));
     }
-    for more in [&b"\0"[..], b"layoutc log 5\n", &[0xff; 64]] {
+    for more in [&b"\0"[..], b"layoutc log 6\n", &[0xff; 64]] {
         check(&[bytes, more].concat(), "longer");
     }
 }

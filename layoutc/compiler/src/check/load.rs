@@ -67,6 +67,19 @@ impl ManifestSet {
         closure
     }
 
+    /// Paths of the files that a `use` of the library in the manifest at position `file`, or in one that it uses, must not
+    /// have beside it: `a/std/nvidia.kdl` for `use "std/nvidia.kdl"` in `a/b.kdl`.
+    pub(super) fn absent(&self, file: usize) -> BTreeSet<String> {
+        let closure = self.closure(file);
+        let all = closure.iter().filter_map(|file| self.syntax(*file));
+        let beside = |syntax: &ManifestSyntax| {
+            let used = syntax.uses.iter().map(|used| used.path.value.as_str());
+            let library = used.filter(|used| library::path(used).is_some());
+            library.map(|used| beside(&syntax.file, used)).collect::<Vec<_>>()
+        };
+        all.flat_map(beside).collect()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }

@@ -78,11 +78,15 @@ pub struct CheckedProject {
 }
 
 /// Dependencies and diagnostics of one manifest. Its check stays valid as long as the configuration, its own text and
-/// the texts of `uses` do not change, and no other manifest that they name in `use` becomes readable.
+/// the texts of `uses` do not change, no file of `absent` appears, and no other manifest that they name in `use` becomes
+/// readable.
 #[derive(Debug, Clone)]
 pub struct CompilationUnit {
     /// Paths of the readable manifests that this one uses, directly or indirectly, sorted.
     pub uses: Vec<String>,
+    /// Paths of the files that must not exist, sorted: those that a `use` of a manifest of the library would name as a
+    /// relative path.
+    pub absent: Vec<String>,
     /// Diagnostics of the manifest, and the faults in reading and in the scopes of the manifests that it uses, sorted
     /// by file and position.
     pub diagnostics: Vec<Diagnostic>,
@@ -197,7 +201,8 @@ fn unit(
     sort(&mut diagnostics);
     let own = path(&file);
     let uses = needed.into_iter().filter(|path| Some(path) != own.as_ref()).collect();
-    CompilationUnit { uses, diagnostics }
+    let absent = files.absent(file).into_iter().collect();
+    CompilationUnit { uses, absent, diagnostics }
 }
 
 /// Files, scopes and settings that the checks of all manifests of a project share.
