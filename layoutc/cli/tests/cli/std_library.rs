@@ -111,7 +111,12 @@ fn editors_complete_and_describe_the_library() {
     let sandbox = project();
     let mut client = Client::start(&sandbox);
     let path = "layouts/a.kdl";
-    client.open(path, FRAGMENT);
+    client.open(path, &FRAGMENT.replace("std/nvidia", "std/nvida"));
+    let found = client.diagnostics(path);
+    let message = "the library has no manifest `std/nvida.kdl`\ndid you mean";
+    let text = found[0]["message"].as_str().expect("a text").replace("help: ", "");
+    assert!(found.len() == 1 && text.starts_with(message), "{found:?}");
+    client.change(path, json!([{ "text": FRAGMENT }]));
     assert_eq!(client.diagnostics(path), [] as [Value; 0]);
     let used = position(FRAGMENT, "nvidia.kdl", 0);
     let list = client.at("textDocument/completion", path, &used);
