@@ -1,6 +1,6 @@
 //! Fragments of NVIDIA's instructions, by the formulas of the PTX ISA.
 //!
-//! Source: PTX ISA, Matrix Fragments for mma, ldmatrix, and Register Fragments of wgmma.mma_async: `group` is
+//! Source: PTX ISA, Matrix Fragments for mma, ldmatrix, and Register Fragments of `wgmma.mma_async`: `group` is
 //! `%laneid >> 2`, `within` is `%laneid % 4`.
 
 use super::{Fragment, check_fragments, check_valid, tensor};

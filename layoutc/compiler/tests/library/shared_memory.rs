@@ -2,7 +2,7 @@
 //! and stride byte offsets.
 //!
 //! Source: CUTLASS, `cute/atom/mma_traits_sm90_gmma.hpp`, canonical layouts of `make_gmma_desc`; PTX ISA, Shared Memory
-//! Matrix Layout of wgmma.mma_async.
+//! Matrix Layout of `wgmma.mma_async`.
 
 use super::tensor;
 
