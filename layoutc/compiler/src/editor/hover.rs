@@ -75,7 +75,7 @@ fn comment(file: &EditorFile, mention: &NameOccurrence) -> String {
     let above = file.text.get(..start).unwrap_or_default().lines().rev();
     let mut lines: Vec<&str> = above.take_while(|line| line.starts_with("//")).collect();
     lines.reverse();
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.into_iter().flat_map(|line| [line, "\n"]).collect()
 }
 
 fn code(language: &str, text: &str) -> String {
