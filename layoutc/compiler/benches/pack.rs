@@ -1,4 +1,4 @@
-//! How fast the plan of `pack` is carried out in process, on one core and on all, against the generated C compiled with
+//! Speed of `pack` in process, on one core and on all, against the generated C compiled with
 //! `cc -O2`, in rounds in which all take turns; what they write is compared first.
 //! `cargo bench -p layoutc-compiler --bench pack` prints the table of `bench/pack/results.md`; `-- transpose` those cases.
 #![allow(
@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::Templates;
-use layoutc_compiler::run::{Move, pack};
+use layoutc_compiler::pack::{Relayout, pack};
 use layoutc_compiler::{CheckedProject, Compiler, MemorySources};
 
 const NCHW16C: &str = "map \"(n, c, h, w) -> (n, c // 16, h, w, c % 16)\"";
@@ -110,7 +110,7 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-fn round(packs: &Move, from: &[u8], to: &mut [u8]) -> f64 {
+fn round(packs: &Relayout, from: &[u8], to: &mut [u8]) -> f64 {
     let start = Instant::now();
     packs.run(from, to).unwrap();
     start.elapsed().as_secs_f64()

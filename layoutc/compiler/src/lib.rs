@@ -1,7 +1,7 @@
 //! Compiler from layout manifests to generated source. Reads no file, no clock and no environment.
 //!
 //! text → syntax ([`manifest`]) → model ([`check`]) → plan ([`plan`]) → source ([`emit`]). Each stage takes its input
-//! by reference, returns a new value and collects all diagnostics. [`run`] executes the plan of a tensor on buffers in
+//! by reference, returns a new value and collects all diagnostics. [`pack`] moves the elements of a tensor between buffers in
 //! memory.
 //!
 //! ```
@@ -32,11 +32,11 @@ mod lower;
 pub mod machine;
 pub mod manifest;
 pub mod model;
+pub mod pack;
 pub mod passes;
 pub mod plan;
 pub mod query;
 mod reference;
-pub mod run;
 pub mod solve;
 pub mod target;
 pub mod warp;

@@ -18,6 +18,7 @@ const COMPILER: &[Layer] = &[
     ("memory accesses of a warp", &["warp"]),
     ("texts: layoutc.toml, manifests, ONNX models", &["config", "manifest", "import"]),
     ("the checked model, as data", &["model"]),
+    ("relayout in memory, from the model alone", &["pack"]),
     ("the loop IR, as data", &["ir"]),
     ("the loop IR rewritten", &["passes"]),
     ("layouts for graphs, from the model alone", &["solve"]),
@@ -26,19 +27,19 @@ const COMPILER: &[Layer] = &[
     ("schedules to IR", &["lower"]),
     ("definitions that generated tests compare with", &["reference"]),
     ("the way from the model to functions", &["plan"]),
-    ("functions to files, and their execution in memory", &["emit", "run"]),
+    ("functions to files", &["emit"]),
     ("questions about a model", &["query"]),
     ("questions about a text", &["editor"]),
 ];
 
 const FORBIDDEN: &[Forbidden] = &[
     (
-        &["solve", "loops", "lower", "reference", "plan", "emit", "run"],
+        &["solve", "loops", "lower", "reference", "plan", "emit", "pack"],
         &["manifest", "import", "check"],
         "after the check, the model is all that is known of a text",
     ),
     (
-        &["model", "solve", "loops", "lower", "reference", "plan", "run"],
+        &["model", "solve", "loops", "lower", "reference", "plan", "pack"],
         &["config"],
         "settings are for check and emit",
     ),
@@ -151,7 +152,7 @@ fn upward_imports_are_refused() {
     assert_eq!(of("emit", "plan"), None);
     assert_eq!(
         of("check", "plan").unwrap(),
-        "`check` in layer 6 (text to model: the only maker of models) imports `plan` in layer 10 (the way from the model to functions): \
+        "`check` in layer 7 (text to model: the only maker of models) imports `plan` in layer 11 (the way from the model to functions): \
          a module imports from lower layers only"
     );
     assert_eq!(

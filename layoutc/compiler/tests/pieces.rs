@@ -1,4 +1,4 @@
-//! Pack and unpack in chunks (`InPieces`) with little memory: byte for byte the result of the whole-tensor plans, on
+//! Pack and unpack in chunks (`InPieces`) with little memory: byte for byte the result for the whole tensor, on
 //! random layouts. `LAYOUTC_FULL=1` runs ten times as many.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 
 use layoutc_compiler::config::Config;
 use layoutc_compiler::model::Tensor;
-use layoutc_compiler::run::pieces::{
-    DenseFile, Direction, InPieces, Indexed, Lives, Order, Pieces, Runs, padding,
+use layoutc_compiler::pack::pieces::{
+    DenseFile, Direction, InPieces, Order, Pieces, Runs, WindowSlot, Windows, padding,
 };
-use layoutc_compiler::run::{pack, unpack};
+use layoutc_compiler::pack::{pack, unpack};
 use random_manifest::{dtypes, manifest};
 
 type Symbols = BTreeMap<String, i128>;
@@ -74,23 +74,29 @@ fn boxes(pieces: &Pieces, direction: Direction, source: &[u8], file: &mut File, 
     }
 }
 
-fn windows(indexed: &Indexed, direction: Direction, source: &[u8], file: &mut File, bits: usize) {
-    let mut lives: Vec<Lives> = Vec::new();
-    for number in 0..indexed.count() {
-        indexed.places(number, &mut lives);
-        let first = number * indexed.window;
-        let end = (first + indexed.window).min(indexed.elements);
+fn windows(
+    all: &Windows,
+    (direction, bits): (Direction, usize),
+    source: &[u8],
+    file: &mut File,
+    fill: &[u8],
+) {
+    let mut slots: Vec<WindowSlot> = Vec::new();
+    for number in 0..all.count() {
+        all.slots(number, &mut slots);
+        let first = number * all.window;
+        let end = (first + all.window).min(all.elements);
         let dense = first * bits / 8..(end * bits).div_ceil(8);
-        let mut own = vec![0; dense.len()];
-        for span in indexed.spans(&lives) {
+        let mut own = repeated(fill, dense.len());
+        for span in all.spans(&slots) {
             let at = usize::try_from(span.at).unwrap();
             let there = at..at + span.bytes;
             if direction == Direction::Pack {
                 let mut bytes = file.bytes[there.clone()].to_vec();
-                indexed.pack(&span, &lives, &source[dense.clone()], &mut bytes).unwrap();
+                all.pack(&span, &slots, &source[dense.clone()], &mut bytes).unwrap();
                 file.bytes[there].copy_from_slice(&bytes);
             } else {
-                indexed.unpack(&span, &lives, &source[there], &mut own).unwrap();
+                all.unpack(&span, &slots, &source[there], &mut own).unwrap();
             }
         }
         if direction == Direction::Unpack {
@@ -128,7 +134,7 @@ fn agrees(
         let source = random.bytes(at_once.from_bytes);
         let mut wanted = vec![0; at_once.to_bytes];
         at_once.run(&source, &mut wanted).unwrap();
-        let fill = padding(tensor).unwrap().unwrap_or_else(|| vec![0]);
+        let fill = padding(tensor, direction).unwrap().unwrap_or_else(|| vec![0]);
         let mut found = File::new(wanted.len());
         let pieces = InPieces::new(tensor, symbols, (direction, file), memory).unwrap();
         match &pieces {
@@ -138,11 +144,12 @@ fn agrees(
                 seen.boxes += 1;
                 seen.pieces += pieces.count();
             }
-            InPieces::Indexed(indexed) => {
+            InPieces::Windows(all) => {
                 if direction == Direction::Pack {
                     found.bytes = repeated(&fill, wanted.len());
                 }
-                windows(indexed, direction, &source, &mut found, bits.try_into().unwrap());
+                let how = (direction, bits.try_into().unwrap());
+                windows(all, how, &source, &mut found, &fill);
                 seen.windows += 1;
             }
         }
@@ -196,6 +203,7 @@ const ODD: &[&str] = &[
     "shape { a 5; b 7 }; layout { strides 3 5; fill 5; padding allow }",
     "shape { a 12; b 10 }; layout { map \"(a, b) -> ((a * 10 + b) // 7, (a * 10 + b) % 7)\"; fill 1 }",
     "shape { c 100 }; layout { map \"(c) -> (c % 10, c // 10)\" }",
+    "shape { r 20; c 20; where \"c <= r\" }; layout { map \"(r, c) -> (r * (r + 1) // 2 + c)\"; fill 3; padding allow }",
     "shape { }",
     "shape { h 1; w 1 }; layout { tile 8 128; fill 4 }",
 ];

@@ -3,9 +3,11 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use super::npy;
 use crate::command_error::CommandError;
 use crate::console::Console;
 
@@ -26,75 +28,139 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
     ByteSource::open(path)?.read_all(path)
 }
 
-/// Maximum number of bytes that are read from a regular file before the caller decides between a conversion in memory
-/// and one in chunks.
-const FIRST: u64 = 128 << 10;
+/// Maximum length of the header of a .npy file that is read, in bytes.
+const HEADER: u64 = 128 << 10;
 
-/// Opened input with its first bytes: up to `FIRST` bytes of a regular file, or all bytes of any other input.
+/// Length of an input, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InputLength {
+    /// Length of a regular file, or of a stream that has ended.
+    Exactly(u64),
+    /// Length of a stream of which so many bytes are read, and that has not ended.
+    MoreThan(u64),
+}
+
+impl InputLength {
+    /// Number of bytes in the text of the length.
+    pub(crate) fn bytes(self) -> u64 {
+        match self {
+            Self::Exactly(bytes) | Self::MoreThan(bytes) => bytes,
+        }
+    }
+
+    /// Length of the rest of the input, behind its first `start` bytes.
+    #[must_use]
+    pub(crate) fn behind(self, start: u64) -> Self {
+        match self {
+            Self::Exactly(bytes) => Self::Exactly(bytes.saturating_sub(start)),
+            Self::MoreThan(bytes) => Self::MoreThan(bytes.saturating_sub(start)),
+        }
+    }
+
+    /// Text of a length whose number is written as `number`: `60`, `more than 60`.
+    pub(crate) fn text(self, number: &str) -> String {
+        match self {
+            Self::Exactly(_) => number.to_owned(),
+            Self::MoreThan(_) => format!("more than {number}"),
+        }
+    }
+}
+
+/// Opened input with the bytes that are read of it.
 #[derive(Debug)]
 pub(crate) struct ByteSource {
-    /// Handle of the input if it is a regular file, with the cursor after the bytes of `first`.
-    file: Option<File>,
+    /// Handle of the input, with the cursor after the bytes of `first`.
+    file: File,
+    /// True for a regular file with contents; false for a stream, which ends at an unknown length.
+    is_regular: bool,
     first: Vec<u8>,
-    length: u64,
+    length: InputLength,
 }
 
 impl ByteSource {
-    /// Opens the file at `path`, or standard input if the path is `-`.
+    /// Opens the file at `path`, or standard input if the path is `-`. Nothing is read.
     pub(crate) fn open(path: &Path) -> Result<Self, CommandError> {
-        let read = if is_standard(path) {
-            let mut first = Vec::new();
-            let read = io::stdin().lock().read_to_end(&mut first);
-            read.map(|length| Self { file: None, first, length: length as u64 })
+        let opened = if is_standard(path) {
+            // A buffered reader would read beyond the tensor.
+            io::stdin().as_fd().try_clone_to_owned().map(File::from)
         } else {
-            File::open(path).and_then(Self::begin)
+            File::open(path)
         };
-        read.map_err(|error| unread(path, &error))
+        let opened = opened.and_then(|file| {
+            let metadata = file.metadata()?;
+            if metadata.is_dir() {
+                return Err(ErrorKind::IsADirectory.into());
+            }
+            // Some files without a length, such as those in /proc, have contents.
+            let is_regular = metadata.is_file() && metadata.len() > 0 && !is_standard(path);
+            let length = if is_regular {
+                InputLength::Exactly(metadata.len())
+            } else {
+                InputLength::MoreThan(0)
+            };
+            Ok(Self { file, is_regular, first: Vec::new(), length })
+        });
+        opened.map_err(|error| unread(path, &error))
     }
 
-    fn begin(mut file: File) -> io::Result<Self> {
-        let metadata = file.metadata()?;
-        let mut first = Vec::new();
-        if metadata.is_file() {
-            (&file).take(FIRST).read_to_end(&mut first)?;
-            let length = metadata.len().max(first.len() as u64);
-            return Ok(Self { file: Some(file), first, length });
+    /// Reads on until `bytes` bytes are read, or the input ends.
+    fn read_until(&mut self, bytes: u64, path: &Path) -> Result<(), CommandError> {
+        let more = bytes.saturating_sub(self.first.len() as u64);
+        let read = (&mut self.file).take(more).read_to_end(&mut self.first);
+        read.map_err(|error| unread(path, &error))?;
+        let length = self.first.len() as u64;
+        if !self.is_regular && length < bytes {
+            self.length = InputLength::Exactly(length);
         }
-        let length = file.read_to_end(&mut first)? as u64;
-        Ok(Self { file: None, first, length })
+        Ok(())
     }
 
-    /// First bytes of the input: up to `FIRST` bytes of a regular file, or all bytes of any other input.
-    pub(crate) fn first(&self) -> &[u8] {
-        &self.first
+    /// Header of a .npy file, with no bytes behind it; what there is of it if it is cut off or longer than 128 KiB.
+    pub(crate) fn npy_header(&mut self, path: &Path) -> Result<&[u8], CommandError> {
+        self.read_until(npy::PREFIX, path)?;
+        self.read_until(npy::header_length(&self.first).min(HEADER), path)?;
+        Ok(&self.first)
     }
 
-    /// Length of the input in bytes.
-    pub(crate) fn length(&self) -> u64 {
+    /// Reads a stream that should have `bytes` bytes, and at most one byte more. [`Self::length`] is exact then unless
+    /// the stream is longer.
+    pub(crate) fn read_stream(&mut self, bytes: u64, path: &Path) -> Result<(), CommandError> {
+        if let InputLength::MoreThan(_) = self.length {
+            self.read_until(bytes.saturating_add(1), path)?;
+        }
+        if let InputLength::MoreThan(_) = self.length {
+            self.length = InputLength::MoreThan(bytes);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn length(&self) -> InputLength {
         self.length
     }
 
-    /// True if the input is a regular file.
+    /// True if the input is a regular file with contents.
     pub(crate) fn is_file(&self) -> bool {
-        self.file.is_some()
+        self.is_regular
     }
 
-    /// Handle of the input. A regular file is already open, with the cursor after the bytes of [`Self::first()`]. For
-    /// any other input, the file at `path` is opened, with the cursor at the start.
-    pub(crate) fn file(self, path: &Path) -> Result<File, CommandError> {
-        self.file.map_or_else(|| File::open(path), Ok).map_err(|error| unread(path, &error))
+    /// Handle of the input.
+    pub(crate) fn into_file(self) -> File {
+        self.file
     }
 
-    pub(crate) fn read_all(self, path: &Path) -> Result<Vec<u8>, CommandError> {
-        let Self { file: Some(mut file), first: mut bytes, length } = self else {
-            return Ok(self.first);
+    /// All bytes of the input. A regular file that has grown since it was opened is read up to its former length.
+    pub(crate) fn read_all(mut self, path: &Path) -> Result<Vec<u8>, CommandError> {
+        let read = match self.length {
+            InputLength::MoreThan(_) => self.file.read_to_end(&mut self.first),
+            InputLength::Exactly(length) => {
+                let more = length.saturating_sub(self.first.len() as u64);
+                match self.first.try_reserve_exact(usize::try_from(more).unwrap_or(usize::MAX)) {
+                    Ok(()) => self.file.take(more).read_to_end(&mut self.first),
+                    Err(_) => Err(ErrorKind::OutOfMemory.into()),
+                }
+            }
         };
-        let more = usize::try_from(length).unwrap_or(usize::MAX).saturating_sub(bytes.len());
-        let read = match bytes.try_reserve_exact(more) {
-            Ok(()) => file.read_to_end(&mut bytes),
-            Err(_) => Err(ErrorKind::OutOfMemory.into()),
-        };
-        read.map(|_| bytes).map_err(|error| unread(path, &error))
+        read.map(|_| self.first).map_err(|error| unread(path, &error))
     }
 }
 

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use layoutc_compiler::base::dtype::{Dtype, Scalar};
 use layoutc_compiler::base::fill::is_signed as is_signed_integer;
-use layoutc_compiler::run::Packing;
+use layoutc_compiler::pack::Packing;
 
 use npy::{NpyDescr, NpyHeader};
 

@@ -69,6 +69,19 @@ pub(crate) struct NpyHeader {
     pub(crate) start: usize,
 }
 
+/// Number of bytes that [`header_length`] needs.
+pub(crate) const PREFIX: u64 = 12;
+
+/// Number of bytes in front of the elements of a .npy file, by its first [`PREFIX`] bytes; 0 if they are not those of a
+/// .npy file.
+pub(crate) fn header_length(prefix: &[u8]) -> u64 {
+    match prefix.strip_prefix(MAGIC) {
+        Some([1, 0, a, b, ..]) => 10 + u64::from(u16::from_le_bytes([*a, *b])),
+        Some([2 | 3, 0, a, b, c, d, ..]) => 12 + u64::from(u32::from_le_bytes([*a, *b, *c, *d])),
+        _ => 0,
+    }
+}
+
 /// Parses the header from the first bytes of a .npy file.
 pub(crate) fn read(file: &[u8]) -> Result<NpyHeader, NpyError> {
     let rest = file.strip_prefix(MAGIC).ok_or(NpyError::Magic)?;

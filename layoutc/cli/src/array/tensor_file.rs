@@ -7,8 +7,9 @@ use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::base::dtype::Dtype;
 use layoutc_compiler::model::Tensor;
-use layoutc_compiler::run::{self, Packing, RunError};
+use layoutc_compiler::pack::{self, PackError, Packing};
 
+use super::file::InputLength;
 use super::npy::{self, NpyHeader};
 use super::{descr, is_compatible, packed, to_c_order};
 use crate::command_error::CommandError;
@@ -50,8 +51,8 @@ pub(crate) fn with_lanes(mut shape: Vec<u64>, tensor: &Tensor) -> Vec<u64> {
 }
 
 /// Command error for the error `error` in a conversion of `tensor` whose input file passed the checks.
-pub(crate) fn relayout_error(tensor: &Tensor, error: &RunError) -> CommandError {
-    let code = if *error == RunError::TooLarge { Code::LimitSize } else { Code::LimitGenerated };
+pub(crate) fn relayout_error(tensor: &Tensor, error: &PackError) -> CommandError {
+    let code = if *error == PackError::TooLarge { Code::LimitSize } else { Code::LimitGenerated };
     fault(code, format!("cannot convert `{}`: {error}", tensor.name), None)
 }
 
@@ -98,7 +99,7 @@ impl TensorFile<'_> {
             let is_given = set.iter().any(|text| {
                 text.split_once('=').is_some_and(|(name, _)| name.trim() == symbol.name)
             });
-            let axis = run::axis_of_symbol(self.tensor, number);
+            let axis = pack::axis_of_symbol(self.tensor, number);
             let Some(extent) = axis.and_then(|axis| npy.shape.get(axis)) else { continue };
             if is_given {
                 continue;
@@ -143,7 +144,7 @@ impl TensorFile<'_> {
 
     /// Checks the header of a dense file: its element type can hold the elements of the tensor, and a file of `length`
     /// bytes has as many bytes of elements as the header declares.
-    pub(crate) fn dense(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
+    pub(crate) fn dense(&self, npy: &NpyHeader, length: InputLength) -> Result<(), CommandError> {
         let dtype = self.tensor.logical_dtype();
         self.dtype(npy, dtype, is_compatible(&npy.descr, dtype), &descr(dtype))?;
         self.whole(npy, length)
@@ -165,7 +166,11 @@ impl TensorFile<'_> {
 
     /// Checks the header of a physical file: its element type can hold the elements of the buffer, and a file of
     /// `length` bytes has as many bytes of elements as the header declares.
-    pub(crate) fn laid_out(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
+    pub(crate) fn laid_out(
+        &self,
+        npy: &NpyHeader,
+        length: InputLength,
+    ) -> Result<(), CommandError> {
         let is_bytes = npy.descr.kind == 'u' && npy.descr.bytes == 1;
         let fits = match packing(self.tensor) {
             Some(_) => is_bytes,
@@ -194,14 +199,15 @@ impl TensorFile<'_> {
     }
 
     /// Error if a file of `length` bytes has more or fewer bytes of elements than its header declares.
-    fn whole(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
+    fn whole(&self, npy: &NpyHeader, length: InputLength) -> Result<(), CommandError> {
         let count = npy.shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
         let width = u64::try_from(npy.descr.bytes).ok();
         let needed = count.zip(width).and_then(|(count, width)| count.checked_mul(width));
-        let given = length.saturating_sub(npy.start as u64);
-        if needed == Some(given) {
+        let given = length.behind(npy.start as u64);
+        if needed.map(InputLength::Exactly) == Some(given) {
             return Ok(());
         }
+        let given = given.text(&given.bytes().to_string());
         let needed =
             needed.map_or_else(|| "more than fits in memory".to_owned(), |n| n.to_string());
         let message = format!(
@@ -213,17 +219,19 @@ impl TensorFile<'_> {
 
     /// Error if a file has `given` bytes of elements instead of `needed`. `what` precedes the name of the tensor in the
     /// message: `dense` or `physical`.
-    pub(crate) fn bytes(&self, given: u64, needed: u64, what: &str) -> Result<(), CommandError> {
-        if given == needed {
+    pub(crate) fn bytes(
+        &self,
+        given: InputLength,
+        needed: u64,
+        what: &str,
+    ) -> Result<(), CommandError> {
+        if given == InputLength::Exactly(needed) {
             return Ok(());
         }
-        let tensor = &self.tensor.name;
-        let given = usize::try_from(given).unwrap_or(usize::MAX);
-        let message = format!(
-            "`{}` holds {}, but {what} `{tensor}` has {needed}",
-            self.name,
-            counted(given, "byte")
-        );
+        let bytes = usize::try_from(given.bytes()).unwrap_or(usize::MAX);
+        let held = given.text(&counted(bytes, "byte"));
+        let (name, tensor) = (self.name, &self.tensor.name);
+        let message = format!("`{name}` holds {held}, but {what} `{tensor}` has {needed}");
         Err(fault(Code::ShapeData, message, None))
     }
 
@@ -236,15 +244,15 @@ impl TensorFile<'_> {
         fault(Code::ShapeData, message, Some(help))
     }
 
-    /// Shape of the array in a .npy file of the physical buffer: that of [`run::physical_shape`], with the lanes of a
+    /// Shape of the array in a .npy file of the physical buffer: that of [`pack::physical_shape`], with the lanes of a
     /// vector type as a further axis. If elements are packed, it is the number of bytes.
     pub(crate) fn physical_shape(&self, values: &SymbolValues) -> Result<Vec<u64>, CommandError> {
         let tensor = self.tensor;
         let shape = if packing(tensor).is_some() {
-            let bytes = run::sizes(tensor, values).map(|(_, bytes)| bytes);
-            bytes.and_then(|b| Ok(vec![u64::try_from(b).map_err(|_| RunError::TooLarge)?]))
+            let bytes = pack::sizes(tensor, values).map(|(_, bytes)| bytes);
+            bytes.and_then(|b| Ok(vec![u64::try_from(b).map_err(|_| PackError::TooLarge)?]))
         } else {
-            run::physical_shape(tensor, values).map(|shape| with_lanes(shape, tensor))
+            pack::physical_shape(tensor, values).map(|shape| with_lanes(shape, tensor))
         };
         shape.map_err(|error| self.relayout_error(&error))
     }
@@ -252,11 +260,11 @@ impl TensorFile<'_> {
     /// Buffer of `bytes` zeros; an error if memory does not suffice.
     pub(crate) fn zeros(&self, bytes: usize) -> Result<Vec<u8>, CommandError> {
         let is_room = Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
-        if is_room { Ok(vec![0; bytes]) } else { Err(self.relayout_error(&RunError::TooLarge)) }
+        if is_room { Ok(vec![0; bytes]) } else { Err(self.relayout_error(&PackError::TooLarge)) }
     }
 
     /// Command error for the error `error` in a conversion of the tensor, whose input file passed the checks.
-    pub(crate) fn relayout_error(&self, error: &RunError) -> CommandError {
+    pub(crate) fn relayout_error(&self, error: &PackError) -> CommandError {
         relayout_error(self.tensor, error)
     }
 }

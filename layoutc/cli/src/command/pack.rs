@@ -7,20 +7,20 @@ use std::path::Path;
 use layoutc_compiler::emit::array::c_array;
 use layoutc_compiler::model::Tensor;
 use layoutc_compiler::model::fill_fault;
-use layoutc_compiler::run::pieces::{DenseFile, Direction, Order};
-use layoutc_compiler::run::{self, RunError};
+use layoutc_compiler::pack::pieces::{DenseFile, Direction, Order};
+use layoutc_compiler::pack::{self, PackError};
 use serde_json::json;
 
 use crate::args::{PackArgs, RelayoutArgs, UnpackArgs};
 use crate::array::file::{
-    ByteSource, STANDARD, check_not_input, display_name, is_placed, is_standard, write,
+    ByteSource, InputLength, STANDARD, check_not_input, display_name, is_placed, is_standard, write,
 };
 use crate::array::npy::{self, NpyHeader};
 use crate::array::out_of_core::{
     ElementCodec, InputFile, RelayoutJob, UnpackedBits, dense_bits, memory, part_path,
 };
 use crate::array::tensor_file::{
-    SymbolValues, TensorFile, dense_packing, descr_of_buffer, relayout_error, with_lanes,
+    SymbolValues, TensorFile, dense_packing, descr_of_buffer, with_lanes,
 };
 use crate::array::{descr, is_reordered, to_c_order, unpacked};
 use crate::check_session::CheckSession;
@@ -44,18 +44,17 @@ pub(crate) fn pack(args: &PackArgs, console: &mut Console) -> Result<CommandOutc
     let output = args.output.as_deref().unwrap_or(Path::new(STANDARD));
     check_not_input(&[&args.moved.file, &args.moved.input], output)?;
     let input = &args.moved.input;
-    let source = ByteSource::open(input)?;
+    let mut source = ByteSource::open(input)?;
     let name = display_name(input, "standard input");
     let tensor_file = TensorFile { name: &name, tensor: &tensor };
     let is_npy = !args.moved.raw && (is_standard(input) || is_npy(input));
-    let npy = is_npy.then(|| tensor_file.npy(source.first())).transpose()?;
+    let npy = is_npy.then(|| tensor_file.npy(source.npy_header(input)?)).transpose()?;
     let values = match &npy {
         Some(npy) => {
             let values = symbols(&tensor_file.sets(&args.moved.set, npy)?, &tensor)?;
-            let shape =
-                run::logical_shape(&tensor, &values).map_err(|e| tensor_file.relayout_error(&e))?;
+            let shape = pack::logical_shape(&tensor, &values)
+                .map_err(|e| tensor_file.relayout_error(&e))?;
             tensor_file.shape(npy, &[with_lanes(shape, &tensor)])?;
-            tensor_file.dense(npy, source.length())?;
             values
         }
         None => symbols(&args.moved.set, &tensor)?,
@@ -75,27 +74,18 @@ pub(crate) fn pack(args: &PackArgs, console: &mut Console) -> Result<CommandOutc
         direction: Direction::Pack,
         header,
     };
-    if !args.c_array && job.is_large(&source)? {
-        return job.in_pieces(source, console);
+    job.read_stream(&mut source)?;
+    if let Some(npy) = &npy {
+        job.tensor_file.dense(npy, source.length())?;
     }
-    let PackJob { tensor_file, header, .. } = job;
-    let file = source.read_all(input)?;
-    let dense = match &npy {
-        Some(npy) => tensor_file.elements(npy, file.get(npy.start..).unwrap_or_default())?,
-        None => Cow::Borrowed(file.as_slice()),
-    };
-    let ready = run::pack(&tensor, &values).map_err(|error| tensor_file.relayout_error(&error))?;
-    tensor_file.bytes(dense.len() as u64, ready.from_bytes as u64, "dense")?;
-    let mut physical = tensor_file.zeros(ready.to_bytes)?;
-    ready.run(&dense, &mut physical).map_err(|error| tensor_file.relayout_error(&error))?;
     if args.c_array {
+        let physical = job.converted(source)?;
         let text = c_array(&format!("{}_data", tensor.name), tensor.dtype, &physical);
         write(output, &[text.as_bytes()], console)?;
-    } else {
-        write(output, &[&header, &physical], console)?;
+        report_written(&args.moved, output, (text.len() as u64, None), console);
+        return Ok(CommandOutcome::Success);
     }
-    report_written(&args.moved, output, (physical.len() as u64, None), console);
-    Ok(CommandOutcome::Success)
+    job.run(source, console)
 }
 
 /// Converts a tensor in a file from its layout to a dense array, and writes that to a file or standard output: as raw
@@ -113,19 +103,18 @@ pub(crate) fn unpack(
     check_not_input(&[&args.moved.file, &args.moved.input], &args.output)?;
     let values = symbols(&args.moved.set, &tensor)?;
     let input = &args.moved.input;
-    let source = ByteSource::open(input)?;
+    let mut source = ByteSource::open(input)?;
     let name = display_name(input, "standard input");
     let tensor_file = TensorFile { name: &name, tensor: &tensor };
     let is_npy = is_npy(input) && !args.moved.raw;
-    let npy = is_npy.then(|| tensor_file.npy(source.first())).transpose()?;
+    let npy = is_npy.then(|| tensor_file.npy(source.npy_header(input)?)).transpose()?;
     if let Some(npy) = &npy {
         let shape = tensor_file.physical_shape(&values)?;
         let flat = vec![shape.iter().product()];
         tensor_file.shape(npy, &[shape, flat])?;
-        tensor_file.laid_out(npy, source.length())?;
     }
     let header = if is_npy_output(&args.output, &args.moved, true) {
-        let shape = run::logical_shape(&tensor, &values)
+        let shape = pack::logical_shape(&tensor, &values)
             .map_err(|error| tensor_file.relayout_error(&error))?;
         npy::header(&descr(tensor.logical_dtype()), &with_lanes(shape, &tensor))
     } else {
@@ -140,30 +129,11 @@ pub(crate) fn unpack(
         direction: Direction::Unpack,
         header,
     };
-    if job.is_large(&source)? {
-        return job.in_pieces(source, console);
+    job.read_stream(&mut source)?;
+    if let Some(npy) = &npy {
+        job.tensor_file.laid_out(npy, source.length())?;
     }
-    let PackJob { tensor_file, header, .. } = job;
-    let file = source.read_all(input)?;
-    let physical = match &npy {
-        Some(npy) => to_c_order(npy, file.get(npy.start..).unwrap_or_default()),
-        None => Cow::Borrowed(file.as_slice()),
-    };
-    let ready =
-        run::unpack(&tensor, &values).map_err(|error| tensor_file.relayout_error(&error))?;
-    tensor_file.bytes(physical.len() as u64, ready.from_bytes as u64, "physical")?;
-    let mut dense = tensor_file.zeros(ready.to_bytes)?;
-    ready.run(&physical, &mut dense).map_err(|error| tensor_file.relayout_error(&error))?;
-    let bytes = dense.len() as u64;
-    if let (Some(packing), false) = (dense_packing(&tensor), header.is_empty()) {
-        let shape = run::logical_shape(&tensor, &values)
-            .map_err(|error| tensor_file.relayout_error(&error))?;
-        let count = usize::try_from(shape.iter().product::<u64>()).unwrap_or(0);
-        dense = unpacked(&dense, tensor.logical_dtype(), packing, count);
-    }
-    write(&args.output, &[&header, &dense], console)?;
-    report_written(&args.moved, &args.output, (bytes, None), console);
-    Ok(CommandOutcome::Success)
+    job.run(source, console)
 }
 
 /// Conversion between a dense file and a file in the layout of a tensor. The header of a .npy input has passed its
@@ -200,11 +170,11 @@ impl PackJob<'_> {
 
     /// Pair `[input, output]` of the sizes in bytes of all elements in the input and in the output, without headers.
     fn bytes(&self) -> Result<[u64; 2], CommandError> {
-        let unmoved = |error: RunError| self.tensor_file.relayout_error(&error);
+        let unmoved = |error: PackError| self.tensor_file.relayout_error(&error);
         let (tensor, values) = (self.tensor_file.tensor, self.values);
-        let (dense, slots) = run::sizes(tensor, values).map_err(unmoved)?;
+        let (dense, slots) = pack::sizes(tensor, values).map_err(unmoved)?;
         let dense = match self.spread() {
-            Some(_) => run::logical_shape(tensor, values).map_err(unmoved)?.iter().product(),
+            Some(_) => pack::logical_shape(tensor, values).map_err(unmoved)?.iter().product(),
             None => dense as u64,
         };
         Ok(match self.direction {
@@ -213,12 +183,82 @@ impl PackJob<'_> {
         })
     }
 
+    /// Number of bytes in front of the elements of the input.
+    fn start(&self) -> u64 {
+        self.npy.map_or(0, |npy| npy.start as u64)
+    }
+
+    /// Reads `source`, if it is a stream, up to the size of the input and at most one byte more.
+    fn read_stream(&self, source: &mut ByteSource) -> Result<(), CommandError> {
+        let [from, _] = self.bytes()?;
+        source.read_stream(self.start().saturating_add(from), &self.args.input)
+    }
+
+    /// Error if `source` has not as many bytes as the tensor.
+    fn check_length(&self, source: &ByteSource) -> Result<(), CommandError> {
+        let [from, _] = self.bytes()?;
+        let what = if self.direction == Direction::Pack { "dense" } else { "physical" };
+        self.tensor_file.bytes(source.length().behind(self.start()), from, what)
+    }
+
+    /// Converts the tensor in `source`, in memory or in chunks, writes and reports the output.
+    fn run(
+        self,
+        source: ByteSource,
+        console: &mut Console,
+    ) -> Result<CommandOutcome, CommandError> {
+        if self.is_large(&source)? {
+            return self.in_pieces(source, console);
+        }
+        let mut elements = self.converted(source)?;
+        let (args, tensor) = (self.args, self.tensor_file.tensor);
+        if let (Some(bits), Direction::Unpack) = (self.spread(), self.direction) {
+            let [_, count] = self.bytes()?;
+            let count = usize::try_from(count).unwrap_or(0);
+            elements = unpacked(&elements, tensor.logical_dtype(), bits.packing, count);
+        }
+        write(self.output, &[&self.header, &elements], console)?;
+        let bytes = self.header.len().saturating_add(elements.len());
+        report_written(args, self.output, (bytes as u64, None), console);
+        Ok(CommandOutcome::Success)
+    }
+
+    /// Elements of the tensor in `source` after the conversion in memory, with sub-byte elements packed.
+    ///
+    /// # Errors
+    /// An error if the input has the wrong size or elements out of range, or cannot be read.
+    fn converted(&self, source: ByteSource) -> Result<Vec<u8>, CommandError> {
+        self.check_length(&source)?;
+        let file = source.read_all(&self.args.input)?;
+        let start = usize::try_from(self.start()).unwrap_or(usize::MAX);
+        let data = file.get(start..).unwrap_or_default();
+        let (tensor_file, values) = (&self.tensor_file, self.values);
+        let unmoved = |error: PackError| tensor_file.relayout_error(&error);
+        let (what, elements, relayout) = match self.direction {
+            Direction::Pack => {
+                let elements = self.npy.map(|npy| tensor_file.elements(npy, data)).transpose()?;
+                ("dense", elements, pack::pack(tensor_file.tensor, values))
+            }
+            Direction::Unpack => {
+                let elements = self.npy.map(|npy| to_c_order(npy, data));
+                ("physical", elements, pack::unpack(tensor_file.tensor, values))
+            }
+        };
+        let (elements, relayout) =
+            (elements.unwrap_or(Cow::Borrowed(data)), relayout.map_err(unmoved)?);
+        let length = InputLength::Exactly(elements.len() as u64);
+        tensor_file.bytes(length, relayout.from_bytes as u64, what)?;
+        let mut converted = tensor_file.zeros(relayout.to_bytes)?;
+        relayout.run(&elements, &mut converted).map_err(unmoved)?;
+        Ok(converted)
+    }
+
     /// True if the conversion must run in chunks: the input `source` is a regular file, the output is one or does not
     /// exist, both have elements, and together they exceed the memory limit.
     fn is_large(&self, source: &ByteSource) -> Result<bool, CommandError> {
         let [from, to] = self.bytes()?;
         let is_file = source.is_file() && is_placed(self.output);
-        let all = source.length().saturating_add(to);
+        let all = source.length().bytes().saturating_add(to);
         Ok(is_file && from > 0 && to > 0 && all > self.memory())
     }
 
@@ -232,15 +272,15 @@ impl PackJob<'_> {
         source: ByteSource,
         console: &mut Console,
     ) -> Result<CommandOutcome, CommandError> {
-        let (tensor, length) = (self.tensor_file.tensor, source.length());
+        self.check_length(&source)?;
+        let (tensor, start) = (self.tensor_file.tensor, self.start());
         let [from, to] = self.bytes()?;
-        let start = self.npy.map_or(0, |npy| npy.start as u64);
         let is_dense = self.direction == Direction::Pack;
-        let what = if is_dense { "dense" } else { "physical" };
-        self.tensor_file.bytes(length.saturating_sub(start), from, what)?;
         let is_turned = self.npy.is_some_and(is_reordered);
         if is_turned && !(is_dense && tensor.dtype.lanes == 1) {
-            return Err(self.tensor_file.transpose_too_large(length.saturating_add(to)));
+            return Err(self
+                .tensor_file
+                .transpose_too_large(start.saturating_add(from).saturating_add(to)));
         }
         let input = &self.args.input;
         let place = self.output.canonicalize().unwrap_or_else(|_| self.output.to_owned());
@@ -250,11 +290,12 @@ impl PackJob<'_> {
         let element_bits = dense_bits(tensor.logical_dtype(), unpacked_bits);
         let swap_width = self.npy.and_then(|npy| ElementCodec::swap_width_of(&npy.descr));
         let memory = usize::try_from(self.memory()).unwrap_or(usize::MAX);
+        let written = (self.header.len() as u64).saturating_add(to);
         let job = RelayoutJob {
             tensor,
             values: self.values,
             direction: self.direction,
-            input: InputFile::new(source.file(input)?, input, start)?,
+            input: InputFile::new(source.into_file(), input, start)?,
             output: self.output,
             place,
             header: self.header,
@@ -265,10 +306,7 @@ impl PackJob<'_> {
             memory,
         };
         let pieces = job.run(console)?;
-        let sizes = run::sizes(tensor, self.values).map_err(|error| relayout_error(tensor, &error));
-        let (dense, slots) = sizes?;
-        let bytes = if is_dense { slots } else { dense };
-        report_written(self.args, self.output, (bytes as u64, Some(pieces)), console);
+        report_written(self.args, self.output, (written, Some(pieces)), console);
         Ok(CommandOutcome::Success)
     }
 }
@@ -300,9 +338,8 @@ fn is_npy_output(path: &Path, args: &RelayoutArgs, standard: bool) -> bool {
     !args.raw && if is_standard(path) { standard } else { is_npy(path) }
 }
 
-/// Prints the path of the output and the size of the converted tensor in bytes, without a header and with sub-byte
-/// elements packed. As JSON, also prints the number of chunks, if the conversion ran in chunks. The pair `(bytes,
-/// pieces)` has these numbers. Prints nothing if the output is standard output, or as text with `--quiet`.
+/// Prints the path of the output and its size in bytes. As JSON, also prints the number of chunks, if the conversion ran
+/// in chunks. The pair `(bytes, pieces)` has these numbers. Prints nothing if the output is standard output, or as text with `--quiet`.
 fn report_written(
     args: &RelayoutArgs,
     output: &Path,

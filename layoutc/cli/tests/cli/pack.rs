@@ -1,5 +1,5 @@
 use std::fs;
-use std::io::Write;
+use std::io::{Seek, Write};
 use std::process::{Command, Stdio};
 
 use crate::sandbox::Sandbox;
@@ -341,6 +341,84 @@ fn standard_input_and_output_can_be_packed() {
     assert_eq!(dense, floats(0..15));
     let dense = through(&["unpack", "a.kdl", "t", "-", "-o", "-"], &packed);
     assert!(dense.starts_with(b"\x93NUMPY") && dense.ends_with(&floats(0..15)));
+}
+
+/// Runs a conversion with the open file `input` as standard input; returns its standard error.
+fn with_stdin(sandbox: &Sandbox, args: &[&str], input: impl Into<Stdio>) -> String {
+    let output = sandbox.command(".", args).stdin(input).output().expect("it ends");
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), &b""[..]));
+    String::from_utf8(output.stderr).expect("text")
+}
+
+#[test]
+fn endless_inputs_are_refused_after_one_byte_too_many() {
+    let sandbox = sandbox();
+    for memory in ["1 GiB", "64 KiB"] {
+        for (command, size) in [("pack", "dense `t` has 60"), ("unpack", "physical `t` has 96")] {
+            let number = &size[size.len() - 2..];
+            let more = ["/dev/zero", "-o", "out", "--memory", memory];
+            let ran = fault(&sandbox, command, "t", &more);
+            let line = format!(
+                "error[shape::data]: `/dev/zero` holds more than {number} bytes, but {size}\n"
+            );
+            assert!(ran.starts_with(&line), "{ran}");
+            // The position of a file that is shared with the process tells how much is read.
+            let mut file = tempfile(&sandbox, 1 << 30);
+            let args = [command, "a.kdl", "t", "-", "--raw", "-o", "out", "--memory", memory];
+            let ran = with_stdin(&sandbox, &args, file.try_clone().expect("a handle"));
+            let line = format!(
+                "error[shape::data]: `standard input` holds more than {number} bytes, but {size}\n"
+            );
+            assert!(ran.starts_with(&line), "{ran}");
+            let read = file.stream_position().expect("a position");
+            assert_eq!(read, number.parse::<u64>().expect("a number") + 1);
+        }
+    }
+    let header = npy("<f4", "(3, 5)", "False", &[]);
+    let mut file = tempfile(&sandbox, 1 << 30);
+    file.write_all(&header).expect("it is written");
+    file.rewind().expect("a file");
+    let args = ["pack", "a.kdl", "t", "-", "-o", "out"];
+    let ran = with_stdin(&sandbox, &args, file.try_clone().expect("a handle"));
+    let line = "error[shape::data]: `standard input` has more than 60 bytes of elements, but its header declares 60\n";
+    assert!(ran.starts_with(line), "{ran}");
+    assert_eq!(file.stream_position().expect("a position"), header.len() as u64 + 61);
+}
+
+/// An open file of `bytes` zeros.
+fn tempfile(sandbox: &Sandbox, bytes: u64) -> fs::File {
+    let options = fs::File::options().read(true).write(true).create(true).truncate(true).to_owned();
+    let file = options.open(sandbox.path("zeros")).expect("a file");
+    file.set_len(bytes).expect("a length");
+    file
+}
+
+#[test]
+fn reported_size_is_that_of_the_file() {
+    let sandbox = sandbox();
+    for (tensor, bytes) in [("t", 60), ("small", 9), ("kept", 16), ("pair", 48)] {
+        let dense = match tensor {
+            "small" => npy("|i1", "(3, 3)", "False", &vec![1; bytes]),
+            "kept" => npy("<f4", "(2, 2)", "False", &vec![0; bytes]),
+            "pair" => npy("<f4", "(3, 2, 2)", "False", &vec![0; bytes]),
+            _ => npy("<f4", "(3, 5)", "False", &vec![0; bytes]),
+        };
+        sandbox.write("in.npy", &dense);
+        for (command, from, to) in [
+            ("pack", "in.npy", "out.npy"),
+            ("pack", "in.npy", "out.bin"),
+            ("unpack", "out.npy", "back.npy"),
+            ("unpack", "out.bin", "back.bin"),
+        ] {
+            let said = sandbox.convert(command, tensor, &[from, "-o", to]).success().to_owned();
+            let length = sandbox.bytes(to).len();
+            assert_eq!(said, format!("written    {to}: {length} bytes\n"));
+        }
+        let array = ["in.npy", "--c-array", "-o", "out.h"];
+        let said = sandbox.convert("pack", tensor, &array).success().to_owned();
+        let length = sandbox.bytes("out.h").len();
+        assert_eq!(said, format!("written    out.h: {length} bytes\n"));
+    }
 }
 
 #[test]

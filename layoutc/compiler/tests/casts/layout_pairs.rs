@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::harness::Case;
 use layoutc_compiler::model::Tensor;
-use layoutc_compiler::run::{pack, unpack};
+use layoutc_compiler::pack::{pack, unpack};
 
 /// Layouts of `n 2; c 70; h 20; w 21`: equal, transposed, blocked, padded, tiled, with contiguous runs, and one that is
 /// not a sum of digits.

@@ -1,4 +1,4 @@
-//! Interpreter of a schedule: operators access elements through the layouts, conversions run in process (`run`).
+//! Interpreter of a schedule: operators access elements through the layouts, conversions run in process (`pack`).
 //! Unwritten bytes are `0xFF`, which no value has.
 
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use layoutc_compiler::model::graph::{Graph, OperatorLowering};
 use layoutc_compiler::model::schedule::{BufferBinding, GraphSchedule, ScheduleCall};
 use layoutc_compiler::model::{Manifest, Tensor};
-use layoutc_compiler::run::{Packing, pack, unpack};
+use layoutc_compiler::pack::{Packing, pack, unpack};
 use layoutc_compiler::solve::GraphPlan;
 
 use super::dense::computed;

@@ -2,8 +2,8 @@
 //! the dense array.
 
 use layoutc_compiler::base::dtype::Dtype;
-use layoutc_compiler::run::pieces::Recast;
-use layoutc_compiler::run::{Packing, RunError};
+use layoutc_compiler::pack::pieces::Recast;
+use layoutc_compiler::pack::{PackError, Packing};
 
 use crate::array::npy::NpyDescr;
 use crate::array::{packed, part_bytes, unpacked};
@@ -44,11 +44,11 @@ pub(crate) enum CodecError {
         byte: u8,
         dtype: Dtype,
     },
-    Run(RunError),
+    Run(PackError),
 }
 
-impl From<RunError> for CodecError {
-    fn from(error: RunError) -> Self {
+impl From<PackError> for CodecError {
+    fn from(error: PackError) -> Self {
         Self::Run(error)
     }
 }
@@ -95,7 +95,7 @@ impl ElementCodec {
                 own.copy_from_slice(logical);
                 Ok(())
             }
-            None => Err(RunError::Outside.into()),
+            None => Err(PackError::Outside.into()),
         }
     }
 
@@ -113,7 +113,7 @@ impl ElementCodec {
         let Some(UnpackedBits { dtype, packing, .. }) = self.unpacked_bits else {
             return match &self.recast {
                 Some(recast) => Ok(recast.run(own, written)?),
-                None => Err(RunError::Outside.into()),
+                None => Err(PackError::Outside.into()),
             };
         };
         let mut logical = Vec::new();
@@ -128,7 +128,7 @@ impl ElementCodec {
         };
         let spread = unpacked(logical, dtype, packing, elements);
         if spread.len() != written.len() {
-            return Err(RunError::Outside.into());
+            return Err(PackError::Outside.into());
         }
         written.copy_from_slice(&spread);
         Ok(())

@@ -19,8 +19,8 @@ use std::thread::{self, ScopedJoinHandle};
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::model::Tensor;
-use layoutc_compiler::run::RunError;
-use layoutc_compiler::run::pieces::{DenseFile, Direction, InPieces, Recast, padding};
+use layoutc_compiler::pack::PackError;
+use layoutc_compiler::pack::pieces::{DenseFile, Direction, InPieces, Recast, padding};
 
 use super::tensor_file::{SymbolValues, relayout_error};
 use crate::command_error::CommandError;
@@ -58,7 +58,8 @@ pub(crate) struct RelayoutJob<'a> {
     /// Order (C or Fortran) of the elements in the dense file, and their width in bits.
     pub(crate) file: DenseFile,
     pub(crate) codec: ElementCodec,
-    /// Bytes of the pattern that is repeated over the padding of the output, `None` for zeros.
+    /// Bytes of the pattern that is repeated over the padding of the output, or of a window that is unpacked; `None` for
+    /// zeros.
     pub(crate) padding: Option<Vec<u8>>,
     /// Maximum memory for the chunk buffers of the conversion, in bytes.
     pub(crate) memory: usize,
@@ -83,12 +84,9 @@ impl RelayoutJob<'_> {
     /// Converts the tensor, and renames the complete output to `place`. Returns the number of chunks. On an error, a
     /// file at `place` is unchanged.
     pub(crate) fn run(mut self, console: &Console) -> Result<u64, CommandError> {
-        let unmoved = |error: RunError| relayout_error(self.tensor, &error);
-        self.codec.recast =
-            Recast::of(self.tensor, self.values, self.direction).map_err(unmoved)?;
-        if self.direction == Direction::Pack {
-            self.padding = padding(self.tensor).map_err(unmoved)?;
-        }
+        let unmoved = |error: PackError| relayout_error(self.tensor, &error);
+        self.codec.recast = Recast::of(self.tensor, self.direction).map_err(unmoved)?;
+        self.padding = padding(self.tensor, self.direction).map_err(unmoved)?;
         self.memory = self.memory.min(PIECES);
         let how = (self.direction, self.file);
         let pieces = InPieces::new(self.tensor, self.values, how, self.memory).map_err(unmoved)?;
@@ -105,7 +103,7 @@ impl RelayoutJob<'_> {
     fn count(&self, pieces: &InPieces) -> u64 {
         match pieces {
             InPieces::Boxes(pieces) => pieces.count(),
-            InPieces::Indexed(indexed) => windows::count(self, indexed),
+            InPieces::Windows(windows) => windows::count(self, windows),
         }
     }
 
@@ -134,8 +132,8 @@ impl RelayoutJob<'_> {
             let syncs = scope.spawn(move || self.sync(part, &written));
             let moved = match pieces {
                 InPieces::Boxes(pieces) => piece_pipeline::run(self, pieces, part, chunks),
-                InPieces::Indexed(indexed) => {
-                    let moved = windows::run(self, indexed, part, &chunks);
+                InPieces::Windows(windows) => {
+                    let moved = windows::run(self, windows, part, &chunks);
                     // The syncing thread ends with the last sender.
                     drop(chunks);
                     moved
@@ -161,7 +159,7 @@ impl RelayoutJob<'_> {
         Ok(())
     }
 
-    fn relayout_error(&self, error: &RunError) -> CommandError {
+    fn relayout_error(&self, error: &PackError) -> CommandError {
         relayout_error(self.tensor, error)
     }
 

@@ -6,8 +6,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
-use layoutc_compiler::run::RunError;
-use layoutc_compiler::run::pieces::{Direction, Piece, Pieces, Runs};
+use layoutc_compiler::pack::PackError;
+use layoutc_compiler::pack::pieces::{Direction, Piece, Pieces, Runs};
 
 use super::part_file::PartFile;
 use super::{RelayoutJob, WrittenChunks, join_thread, repeat};
@@ -121,7 +121,7 @@ impl PiecePipeline<'_> {
             for run in runs.each(unit) {
                 let there =
                     stored.get_mut(run.held..).and_then(|stored| stored.get_mut(..run.length));
-                let there = there.ok_or_else(|| self.job.relayout_error(&RunError::Outside))?;
+                let there = there.ok_or_else(|| self.job.relayout_error(&PackError::Outside))?;
                 self.job.input.read(run.at, there)?;
             }
             self.job.codec.swap_bytes(&mut stored);

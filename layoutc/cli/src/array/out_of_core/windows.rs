@@ -1,4 +1,4 @@
-//! Conversion of a tensor whose index map is evaluated for every single element. A chunk is a window of consecutive
+//! Conversion of a tensor whose offset is evaluated for every single element. A chunk is a window of consecutive
 //! elements of the dense array.
 //!
 //! Packing scatters the elements of a window over the output. Therefore the whole output is filled with the pattern of
@@ -7,11 +7,12 @@
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use layoutc_compiler::run::RunError;
-use layoutc_compiler::run::pieces::{Direction, Indexed, Lives, Span};
+use layoutc_compiler::pack::PackError;
+use layoutc_compiler::pack::pieces::{Direction, Span, WindowSlot, Windows};
 
 use super::part_file::PartFile;
-use super::{RelayoutJob, WrittenChunks};
+use super::{RelayoutJob, WrittenChunks, repeat};
+use crate::array::tensor_file::packing;
 use crate::command_error::CommandError;
 use crate::interrupt;
 
@@ -32,30 +33,30 @@ fn fills(job: &RelayoutJob<'_>) -> u64 {
 }
 
 /// Total number of chunks of a conversion: the chunks of padding, and one chunk per window.
-pub(super) fn count(job: &RelayoutJob<'_>, indexed: &Indexed) -> u64 {
-    fills(job) + indexed.count() as u64
+pub(super) fn count(job: &RelayoutJob<'_>, windows: &Windows) -> u64 {
+    fills(job) + windows.count() as u64
 }
 
 /// Converts all chunks of the tensor: first the chunks of padding, then the windows in dense order.
 pub(super) fn run(
     job: &RelayoutJob<'_>,
-    indexed: &Indexed,
+    windows: &Windows,
     part: &PartFile<'_>,
     chunks: &WrittenChunks<'_>,
 ) -> Result<(), CommandError> {
-    WindowedRelayout { job, indexed, part }.all(chunks)
+    WindowedRelayout { job, windows, part }.all(chunks)
 }
 
 struct WindowedRelayout<'a> {
     job: &'a RelayoutJob<'a>,
-    indexed: &'a Indexed,
+    windows: &'a Windows,
     part: &'a PartFile<'a>,
 }
 
 /// Reused buffers for the elements of a window.
 #[derive(Default)]
 struct WindowBuffer {
-    places: Vec<Lives>,
+    slots: Vec<WindowSlot>,
     /// Elements of the window in the format of the dense file.
     outer: Vec<u8>,
     /// Elements of the window in the format of memory. Empty if both formats are equal, so that `outer` is used for
@@ -68,7 +69,7 @@ impl WindowedRelayout<'_> {
     fn all(&self, chunks: &WrittenChunks<'_>) -> Result<(), CommandError> {
         let fills = fills(self.job);
         let mut room = WindowBuffer::default();
-        for number in 0..count(self.job, self.indexed) {
+        for number in 0..count(self.job, self.windows) {
             interrupt::check()?;
             let bytes = match number.checked_sub(fills) {
                 None => self.fill(number, &mut room.span)?,
@@ -86,7 +87,7 @@ impl WindowedRelayout<'_> {
     }
 
     fn outside(&self) -> CommandError {
-        self.job.relayout_error(&RunError::Outside)
+        self.job.relayout_error(&PackError::Outside)
     }
 
     /// Fills chunk `number`, from 0, of the output with the pattern of the padding; returns its size in bytes. `room`
@@ -105,16 +106,16 @@ impl WindowedRelayout<'_> {
     /// Converts the elements of window `window`, numbered from 0 in dense order; returns their size in the dense file
     /// in bytes. `room` holds buffers that are reused between calls.
     fn window(&self, window: usize, room: &mut WindowBuffer) -> Result<u64, CommandError> {
-        let (job, indexed) = (self.job, self.indexed);
-        let first = window * indexed.window;
-        let elements = indexed.window.min(indexed.elements - first);
+        let (job, windows) = (self.job, self.windows);
+        let first = window * windows.window;
+        let elements = windows.window.min(windows.elements - first);
         let bytes = |bits: u32, elements: usize| {
             let bits = usize::try_from(bits).unwrap_or(8);
             elements.saturating_mul(bits).div_ceil(8)
         };
         let file_bits = job.file.element_bits;
         let at = bytes(file_bits, first) as u64;
-        indexed.places(window, &mut room.places);
+        windows.slots(window, &mut room.slots);
         room.outer.resize(bytes(file_bits, elements), 0);
         room.own.clear();
         if !job.codec.is_plain() {
@@ -131,7 +132,7 @@ impl WindowedRelayout<'_> {
             }
             self.scatter(room)?;
         } else {
-            room.outer.fill(0);
+            self.fill_outside(room, elements);
             self.gather(room)?;
             if !job.codec.is_plain() {
                 let encoded = job.codec.encode((&room.own, elements), &mut room.outer);
@@ -143,18 +144,29 @@ impl WindowedRelayout<'_> {
         Ok(written)
     }
 
+    /// Fills the buffer that [`Self::gather`] writes to, of `elements` elements, with the pattern of indices outside the
+    /// domain.
+    fn fill_outside(&self, room: &mut WindowBuffer, elements: usize) {
+        let is_plain = self.job.codec.is_plain();
+        let bytes = if is_plain { &mut room.outer } else { &mut room.own };
+        repeat(self.job.padding.as_deref(), bytes);
+        if let Some(packing) = packing(self.job.tensor) {
+            packing.clear_unused(bytes, elements);
+        }
+    }
+
     /// Writes the elements of a window to their offsets in the output.
     fn scatter(&self, room: &mut WindowBuffer) -> Result<(), CommandError> {
-        let WindowBuffer { places, outer, own, span: bytes } = room;
+        let WindowBuffer { slots, outer, own, span: bytes } = room;
         let dense: &[u8] = if self.job.codec.is_plain() { outer } else { own };
         let header = self.job.header.len() as u64;
-        for span in self.indexed.spans(places) {
+        for span in self.windows.spans(slots) {
             bytes.resize(span.bytes, 0);
             if !span.is_full {
                 let read = self.part.file.read_exact_at(bytes, header + span.at);
                 read.map_err(|error| self.fault(&error))?;
             }
-            let moved = self.indexed.pack(&span, places, dense, bytes);
+            let moved = self.windows.pack(&span, slots, dense, bytes);
             moved.ok_or_else(|| self.outside())?;
             let written = self.part.file.write_all_at(bytes, header + span.at);
             written.map_err(|error| self.fault(&error))?;
@@ -164,12 +176,12 @@ impl WindowedRelayout<'_> {
 
     /// Reads the elements of a window from their offsets in the input.
     fn gather(&self, room: &mut WindowBuffer) -> Result<(), CommandError> {
-        let WindowBuffer { places, outer, own, span: bytes } = room;
+        let WindowBuffer { slots, outer, own, span: bytes } = room;
         let dense: &mut [u8] = if self.job.codec.is_plain() { outer } else { own };
-        for span in self.indexed.spans(places) {
+        for span in self.windows.spans(slots) {
             bytes.resize(span.bytes, 0);
             self.read(&span, bytes)?;
-            let moved = self.indexed.unpack(&span, places, bytes, dense);
+            let moved = self.windows.unpack(&span, slots, bytes, dense);
             moved.ok_or_else(|| self.outside())?;
         }
         Ok(())

@@ -4,20 +4,19 @@ use std::collections::BTreeMap;
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 
-use crate::lower::index::count;
 use crate::model::{Tensor, layout_bytes};
 
-use super::RunError;
+use super::PackError;
 
 /// Extents of the logical axes for the values `symbols`, outermost first, in elements.
 ///
 /// # Errors
-/// [`RunError::Symbols`] if a symbol has no value or an extent cannot be computed, [`RunError::TooLarge`] if an extent
+/// [`PackError::Symbols`] if a symbol has no value or an extent cannot be computed, [`PackError::TooLarge`] if an extent
 /// is negative or exceeds 64 bits.
 pub fn logical_shape(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
-) -> Result<Vec<u64>, RunError> {
+) -> Result<Vec<u64>, PackError> {
     extents(tensor, symbols, tensor.layout.logical().iter().map(|axis| &axis.extent))
 }
 
@@ -29,7 +28,7 @@ pub fn logical_shape(
 pub fn physical_shape(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
-) -> Result<Vec<u64>, RunError> {
+) -> Result<Vec<u64>, PackError> {
     let shape = extents(tensor, symbols, tensor.layout.physical_shape().iter())?;
     let slots = extents(tensor, symbols, std::iter::once(tensor.layout.physical_elements()))?;
     let all = shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
@@ -47,10 +46,10 @@ fn extents<'e>(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
     shape: impl Iterator<Item = &'e Algebra>,
-) -> Result<Vec<u64>, RunError> {
+) -> Result<Vec<u64>, PackError> {
     let extent = |expr| {
         let extent = number(tensor, expr, symbols)?;
-        u64::try_from(extent).map_err(|_| RunError::TooLarge)
+        u64::try_from(extent).map_err(|_| PackError::TooLarge)
     };
     shape.map(extent).collect()
 }
@@ -59,36 +58,52 @@ fn extents<'e>(
 /// buffer, in its own element type, and of the buffer in the layout. 3 elements of 4 bits take 2 bytes.
 ///
 /// # Errors
-/// [`RunError::Symbols`] if a symbol has no value or a size cannot be computed, [`RunError::TooLarge`] if a size
-/// exceeds the address space, [`RunError::Plan`] if the number of elements cannot be expressed.
+/// [`PackError::Symbols`] if a symbol has no value or a size cannot be computed, [`PackError::TooLarge`] if a size
+/// exceeds the address space.
 pub fn sizes(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
-) -> Result<(usize, usize), RunError> {
+) -> Result<(usize, usize), PackError> {
     let layout = &tensor.layout;
     let bits = i128::from(tensor.logical_dtype().element_bits());
     let bytes = |count: i128| {
         let bytes =
             count.checked_mul(bits).map(|bits| bits.div_euclid(8) + i128::from(bits % 8 > 0));
-        bytes.and_then(|bytes| usize::try_from(bytes).ok()).ok_or(RunError::TooLarge)
+        bytes.and_then(|bytes| usize::try_from(bytes).ok()).ok_or(PackError::TooLarge)
     };
-    let elements = count(layout.logical())?;
-    let dense = bytes(number(tensor, &elements, symbols)?)?;
+    let shape = logical_shape(tensor, symbols)?;
+    let elements = shape.iter().try_fold(1_i128, |all, extent| all.checked_mul((*extent).into()));
+    let dense = bytes(elements.ok_or(PackError::TooLarge)?)?;
     let laid_out = number(tensor, &layout_bytes(layout, tensor.dtype.element_bits()), symbols)?;
-    Ok((dense, usize::try_from(laid_out).map_err(|_| RunError::TooLarge)?))
+    Ok((dense, usize::try_from(laid_out).map_err(|_| PackError::TooLarge)?))
 }
 
-/// Value of an expression over the symbols of a tensor; [`RunError::Symbols`] if a symbol has no value or evaluation
+/// Checks that every symbol of a tensor has a value for which the layout is proven: within its range, and a multiple of
+/// its divisor. [`PackError::Symbols`] otherwise.
+pub(super) fn check_symbols(
+    tensor: &Tensor,
+    symbols: &BTreeMap<String, i128>,
+) -> Result<(), PackError> {
+    let is_proven = tensor.layout.symbols().iter().all(|symbol| {
+        symbols.get(&symbol.name).is_some_and(|value| {
+            let is_multiple = value.checked_rem(symbol.multiple.max(1)) == Some(0);
+            (symbol.min..=symbol.max).contains(value) && is_multiple
+        })
+    });
+    if is_proven { Ok(()) } else { Err(PackError::Symbols) }
+}
+
+/// Value of an expression over the symbols of a tensor; [`PackError::Symbols`] if a symbol has no value or evaluation
 /// fails.
 pub(super) fn number(
     tensor: &Tensor,
     expr: &Algebra,
     symbols: &BTreeMap<String, i128>,
-) -> Result<i128, RunError> {
+) -> Result<i128, PackError> {
     let value = |var: Var| {
         let Var::Symbol(symbol) = var else { return None };
         let symbol = tensor.layout.symbols().get(usize::try_from(symbol).ok()?)?;
         symbols.get(&symbol.name).copied()
     };
-    expr.evaluate(&value).map_err(|_| RunError::Symbols)
+    expr.evaluate(&value).map_err(|_| PackError::Symbols)
 }

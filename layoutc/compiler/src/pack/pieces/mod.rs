@@ -2,50 +2,28 @@
 //!
 //! If the offsets in both buffers are sums of the same digits, nested in memory, and groups of elements fill whole
 //! bytes in both, a piece is a box of the logical tensor and consists of contiguous runs in both buffers ([`Pieces`]).
-//! Any other tensor is processed in windows of the dense buffer, with a computed position for each element
-//! ([`Indexed`]). This module does no I/O.
+//! Any other tensor is processed in windows of the dense buffer, with an evaluated slot for each element ([`Windows`]).
+//! This module does no I/O.
 
-mod boxes;
-mod carry;
 mod cut;
-mod indexed;
 mod piece;
 mod runs;
-mod terms;
+mod windows;
 
 use std::collections::BTreeMap;
 
-use layoutc_algebra::layout::Verdict;
-
-use super::compile::element_bytes;
-use super::{RunError, Side, dense_pass};
+use super::chains::Chains;
+use super::{PackError, Unwritten, shape};
 use crate::base::dtype::byte_group;
-use crate::base::fill;
-use crate::model::{Fill, Tensor};
+use crate::model::Tensor;
 use cut::{Cut, Unit};
-use terms::Terms;
 
-pub use indexed::{Indexed, Lives, Span};
+pub use super::Direction;
+pub use super::chains::Order;
+pub use super::convert::Recast;
 pub use piece::Piece;
 pub use runs::{Run, Runs};
-
-/// Direction of a relayout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// From the dense buffer to the layout.
-    Pack,
-    /// From the layout to the dense buffer.
-    Unpack,
-}
-
-/// Storage order of the axes in a dense buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// Row-major, as in C.
-    LastFastest,
-    /// Column-major, as in Fortran.
-    FirstFastest,
-}
+pub use windows::{Span, WindowSlot, Windows};
 
 /// Format of a dense file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,19 +40,19 @@ pub enum InPieces {
     /// Boxes of the logical tensor, with contiguous runs in both buffers.
     Boxes(Box<Pieces>),
     /// Windows of the dense buffer.
-    Indexed(Box<Indexed>),
+    Windows(Box<Windows>),
 }
 
 /// Partition of a tensor into boxes. Offsets and lengths in it are in units: groups of elements that are a whole number
 /// of bytes in both element types.
 #[derive(Debug, Clone)]
 pub struct Pieces {
-    terms: Terms,
+    chains: Chains,
     cuts: Vec<Cut>,
     unit: Unit,
     /// Number of elements of a unit: the smallest group that is a whole number of bytes in both element types.
     pub unit_elements: usize,
-    /// Positions of the chains in `terms`, from the largest to the smallest stride in the destination.
+    /// Positions of the chains in `chains`, from the largest to the smallest stride in the destination.
     order: Vec<usize>,
 }
 
@@ -84,32 +62,29 @@ impl InPieces {
     /// most about `memory` bytes; the smallest possible pieces are used if they take more.
     ///
     /// # Errors
-    /// [`RunError::Domain`] if the layout has a `where` domain, [`RunError::Symbols`] if a symbol has no value or a
-    /// size cannot be computed for the values, [`RunError::TooLarge`] if a size exceeds the address space,
-    /// [`RunError::Plan`] if planning fails, [`RunError::Unsupported`] if the function of the offset cannot be
-    /// evaluated.
+    /// [`PackError::Symbols`] if a symbol has no value for which the layout is proven, or a size cannot be computed for
+    /// the values; [`PackError::TooLarge`] if a size exceeds the address space; [`PackError::Unsupported`] if the offset
+    /// cannot be evaluated.
     pub fn new(
         tensor: &Tensor,
         symbols: &BTreeMap<String, i128>,
         (direction, file): (Direction, DenseFile),
         memory: usize,
-    ) -> Result<Self, RunError> {
-        if tensor.layout.domain().is_some() {
-            return Err(RunError::Domain);
-        }
+    ) -> Result<Self, PackError> {
+        shape::check_symbols(tensor, symbols)?;
         let own = tensor.dtype.element_bits();
         let logical = tensor.logical_dtype().element_bits();
         // A conversion between element types or widths needs further buffers.
         let held = if is_as_in_memory(tensor, file) { 0 } else { logical + own };
-        let terms = Terms::of(tensor, symbols, file.order)?;
+        let chains = Chains::of(tensor, symbols, file.order)?.filter(Chains::nests);
         // The group sizes are powers of two, so the maximum is a multiple of both.
         let several = [own, logical].map(|bits| byte_group(bits).0).into_iter().max().unwrap_or(1);
-        let terms = terms.and_then(|terms| terms.in_units_of(i64::from(several)));
-        let Some(terms) = terms else {
+        let chains = chains.and_then(|chains| chains.in_units_of(i64::from(several)));
+        let Some(chains) = chains else {
             let dense_bits = usize::try_from(file.element_bits.max(own) + held);
-            let dense_bits = dense_bits.map_err(|_| RunError::TooLarge)?;
-            let indexed = Indexed::new(tensor, symbols, (file.order, dense_bits), memory)?;
-            return Ok(Self::Indexed(Box::new(indexed)));
+            let dense_bits = dense_bits.map_err(|_| PackError::TooLarge)?;
+            let windows = Windows::new(tensor, symbols, (file.order, dense_bits), memory)?;
+            return Ok(Self::Windows(Box::new(windows)));
         };
         let bytes = |bits: u32| i64::from(bits * several / 8);
         let unit = Unit {
@@ -117,18 +92,18 @@ impl InPieces {
             dense: bytes(file.element_bits),
             dense_held: 2 * bytes(file.element_bits) + bytes(held),
         };
-        let cuts = cut::choose(&terms, unit, i128::try_from(memory).unwrap_or(i128::MAX));
-        let mut order: Vec<usize> = (0..terms.chains.len()).collect();
+        let cuts = cut::choose(&chains, unit, i128::try_from(memory).unwrap_or(i128::MAX));
+        let mut order: Vec<usize> = (0..chains.chains.len()).collect();
         let stride = |chain: &usize| {
-            let of = terms.chains.get(*chain);
+            let of = chains.chains.get(*chain);
             let slots = of.and_then(|chain| chain.digits.first()).map(|digit| digit.stride);
             let dense = of.map(|chain| chain.dense);
             let stride = if direction == Direction::Pack { slots } else { dense };
             stride.unwrap_or(0).abs()
         };
         order.sort_by_key(|chain| std::cmp::Reverse(stride(chain)));
-        let unit_elements = usize::try_from(several).map_err(|_| RunError::TooLarge)?;
-        let pieces = Pieces { terms, cuts, unit, unit_elements, order };
+        let unit_elements = usize::try_from(several).map_err(|_| PackError::TooLarge)?;
+        let pieces = Pieces { chains, cuts, unit, unit_elements, order };
         Ok(Self::Boxes(Box::new(pieces)))
     }
 }
@@ -143,7 +118,7 @@ impl Pieces {
     /// Number of blocks of each chain, slowest chain of the destination first.
     fn blocks(&self) -> impl Iterator<Item = i64> + '_ {
         self.order.iter().filter_map(|chain| {
-            let (of, cut) = self.terms.chains.get(*chain).zip(self.cuts.get(*chain))?;
+            let (of, cut) = self.chains.chains.get(*chain).zip(self.cuts.get(*chain))?;
             Some(cut.blocks(of))
         })
     }
@@ -159,8 +134,8 @@ impl Pieces {
             }
             rest = rest.div_euclid(blocks);
         }
-        let blocks = piece::blocks(&self.terms, &self.cuts, &numbers);
-        Piece::new(&self.terms, &blocks, self.unit)
+        let blocks = piece::blocks(&self.chains, &self.cuts, &numbers);
+        Piece::new(&self.chains, &blocks, self.unit)
     }
 
     /// Size of a unit in the layout's file, in bytes.
@@ -173,19 +148,15 @@ impl Pieces {
     /// [`Direction::Pack`].
     ///
     /// # Errors
-    /// [`RunError::Outside`] if a buffer is smaller than its runs.
+    /// [`PackError::Outside`] if a buffer is smaller than its runs.
     pub fn run(
         &self,
         piece: &Piece,
         direction: Direction,
         source: &[u8],
         target: &mut [u8],
-    ) -> Result<(), RunError> {
-        let moved = match direction {
-            Direction::Pack => piece.pack(source, target, self.unit.own),
-            Direction::Unpack => piece.unpack(source, target, self.unit.own),
-        };
-        moved.ok_or(RunError::Outside)
+    ) -> Result<(), PackError> {
+        piece.copy(direction, (source, target), self.unit.own).ok_or(PackError::Outside)
     }
 }
 
@@ -195,56 +166,16 @@ pub fn is_as_in_memory(tensor: &Tensor, file: DenseFile) -> bool {
     tensor.pack_from.is_none() && tensor.dtype.element_bits() == file.element_bits
 }
 
-/// Bytes that are repeated to fill the padding. `None` if all of them are 0, the layout is proven to have no padding,
-/// or padding is left unchanged.
+/// Bytes that are repeated in a new file to which no element is written: in the padding of the layout for
+/// [`Direction::Pack`], for indices outside the domain for [`Direction::Unpack`]. `None` if all of them are 0, if every
+/// byte belongs to an element, or if they are left unchanged. Elements have the type of the tensor.
 ///
 /// # Errors
-/// [`RunError::Unsupported`] if the element type cannot represent the fill value.
-pub fn padding(tensor: &Tensor) -> Result<Option<Vec<u8>>, RunError> {
-    if tensor.layout.verdict() == Verdict::Bijective || tensor.fill == Fill::Nothing {
-        return Ok(None);
-    }
-    let no_fill = |_| RunError::Unsupported;
-    let bytes = if tensor.dtype.element_bits() < 8 {
-        let bits = fill::bits(tensor.dtype, tensor.fill).map_err(no_fill)?;
-        crate::lower::relayout::builder::repeat_in_bytes(bits, (tensor.dtype, tensor.high_first))
-    } else {
-        let lane = fill::bytes(tensor.dtype, tensor.fill).map_err(no_fill)?;
-        element_bytes(tensor.dtype, &lane)
+/// [`PackError::Unsupported`] if the element type cannot represent the fill value.
+pub fn padding(tensor: &Tensor, direction: Direction) -> Result<Option<Vec<u8>>, PackError> {
+    let pattern = match Unwritten::of(tensor, direction)? {
+        Unwritten::Filled(pattern) => Some(pattern),
+        Unwritten::Kept | Unwritten::ZeroBits => None,
     };
-    Ok(bytes.iter().any(|byte| *byte != 0).then_some(bytes))
-}
-
-/// Conversion between the element type of the dense buffer and that of the tensor.
-#[derive(Debug, Clone, Copy)]
-pub struct Recast(super::Dense);
-
-impl Recast {
-    /// Conversion for a relayout in `direction`; `None` if both element types are the same. `symbols` has the value of
-    /// each symbol by name.
-    ///
-    /// # Errors
-    /// [`RunError::Plan`], [`RunError::Symbols`] or [`RunError::TooLarge`] if the size of the dense buffer cannot be
-    /// computed.
-    pub fn of(
-        tensor: &Tensor,
-        symbols: &BTreeMap<String, i128>,
-        direction: Direction,
-    ) -> Result<Option<Self>, RunError> {
-        let side = match direction {
-            Direction::Pack => Side::Source,
-            Direction::Unpack => Side::Destination,
-        };
-        Ok(dense_pass(tensor, symbols, side)?.map(Self))
-    }
-
-    /// Converts the elements of `source` to those of `target`, in order. Both buffers start at a byte boundary and have
-    /// the same number of elements.
-    ///
-    /// # Errors
-    /// [`RunError::Outside`] if a packed buffer is found to be too short, or if the conversion is not supported, such
-    /// as one between two packed types.
-    pub fn run(&self, source: &[u8], target: &mut [u8]) -> Result<(), RunError> {
-        self.0.pass.run(source, target).ok_or(RunError::Outside)
-    }
+    Ok(pattern.filter(|pattern| pattern.iter().any(|byte| *byte != 0)))
 }

@@ -1,5 +1,36 @@
 //! Decomposition of an interval of a mixed-radix number into boxes of its digits.
 
+use super::Direction;
+use super::nest::Loop;
+
+/// StridedBox of elements: the offsets of its first element in the dense buffer and in that of the layout, and loops over its
+/// digits, with the strides in both, in units.
+#[derive(Debug, Clone, Default)]
+pub(super) struct StridedBox {
+    pub(super) start: [i64; 2],
+    pub(super) loops: Vec<Loop>,
+}
+
+impl StridedBox {
+    /// Loops of a copy in `direction`, and the offsets of the first element in source and destination, all multiplied by
+    /// `unit`.
+    pub(super) fn directed(&self, direction: Direction, unit: i64) -> (Vec<Loop>, [i64; 2]) {
+        let [dense, slot] = self.start.map(|at| at * unit);
+        let level = |level: &Loop| {
+            let (from, to) = (level.from * unit, level.to * unit);
+            match direction {
+                Direction::Pack => Loop { from, to, ..*level },
+                Direction::Unpack => Loop { from: to, to: from, ..*level },
+            }
+        };
+        let at = match direction {
+            Direction::Pack => [dense, slot],
+            Direction::Unpack => [slot, dense],
+        };
+        (self.loops.iter().map(level).collect(), at)
+    }
+}
+
 /// Values of one digit: the first one, and their count.
 pub(super) type Values = (i64, i64);
 

@@ -1,8 +1,8 @@
-//! Transpose of blocks, in tiles that are one cache line wide. Partial tiles at the edges, and blocks with a negative
-//! stride, are copied as strided rows or columns. Large blocks of elements of 4 bytes or more are transposed in pieces,
+//! Transpose of blocks, in tiles that are one cache line wide. Partial tiles at the edges are copied as strided rows or
+//! columns. Strides may have any sign. Large blocks of elements of 4 bytes or more are transposed in pieces,
 //! each of which is first copied to a buffer that stays in the cache.
 
-use super::blocks::{Block, Runs, elements};
+use super::kernels::{Block, Runs, runs};
 use crate::machine::CPU;
 
 /// Size of a cache line, in bytes.
@@ -23,8 +23,8 @@ pub(super) fn transpose(source: &[u8], target: &mut [u8], bytes: u32, block: &Bl
     near(source, target, bytes, &below)
 }
 
-/// Numbers of rows and columns that whole pieces cover. `None` if pieces do not pay off: the block is small or has a
-/// stride that is not positive, or the elements have fewer than 4 bytes.
+/// Numbers of rows and columns that whole pieces cover. `None` if pieces do not pay off: the block is small, or the
+/// elements have fewer than 4 bytes.
 fn pieces(element: usize, block: &Block) -> Option<[i64; 2]> {
     if element < 4 {
         return None;
@@ -37,7 +37,7 @@ fn pieces(element: usize, block: &Block) -> Option<[i64; 2]> {
         (whole(block.rows, CPU.piece_column_bytes)?, whole(block.columns, CPU.piece_row_bytes)?);
     let elements = usize::try_from(rows.checked_mul(columns)?).ok()?;
     let is_large = elements.checked_mul(element)? >= CPU.pieced_block_bytes;
-    (is_large && block.from_stride > 0 && block.to_stride > 0).then_some([rows, columns])
+    is_large.then_some([rows, columns])
 }
 
 /// Transposes a block of whole pieces. Each piece is first copied to a buffer that stays in the cache. One read of each
@@ -47,8 +47,8 @@ fn in_pieces(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Opt
     let (height, width) =
         (CPU.piece_column_bytes.checked_div(element)?, CPU.piece_row_bytes.checked_div(element)?);
     let (rows, columns) = (i64::try_from(height).ok()?, i64::try_from(width).ok()?);
-    let from_stride = usize::try_from(block.from_stride).ok()?;
-    let to_stride = usize::try_from(block.to_stride).ok()?;
+    let from_stride = isize::try_from(block.from_stride).ok()?;
+    let to_stride = isize::try_from(block.to_stride).ok()?;
     let mut piece = vec![[0; CPU.piece_row_bytes]; height];
     for column in (0..block.columns).step_by(width) {
         for row in (0..block.rows).step_by(height) {
@@ -56,7 +56,7 @@ fn in_pieces(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Opt
             let mut from = usize::try_from(part.from).ok()?;
             for run in &mut piece {
                 *run = *source.get(from..)?.first_chunk::<{ CPU.piece_row_bytes }>()?;
-                from = from.checked_add(from_stride)?;
+                from = from.wrapping_add_signed(from_stride);
             }
             look_at(target, usize::try_from(part.to).ok()?, to_stride, width)?;
             let from_stride = i64::try_from(CPU.piece_row_bytes).ok()?;
@@ -67,12 +67,12 @@ fn in_pieces(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Opt
 }
 
 /// Brings the destination lines of a piece into the cache by reading one byte of each. `stride` is in bytes.
-fn look_at(target: &[u8], mut to: usize, stride: usize, columns: usize) -> Option<()> {
+fn look_at(target: &[u8], mut to: usize, stride: isize, columns: usize) -> Option<()> {
     let mut seen = 0;
     for _ in 0..columns {
         let run = target.get(to..)?.first_chunk::<{ CPU.piece_column_bytes }>()?;
         seen |= run.iter().step_by(LINE).fold(0, |all, byte| all | byte);
-        to = to.checked_add(stride)?;
+        to = to.wrapping_add_signed(stride);
     }
     std::hint::black_box(seen);
     Some(())
@@ -95,9 +95,9 @@ fn near(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Option<(
 #[derive(Clone, Copy)]
 struct At {
     from: usize,
-    from_stride: usize,
+    from_stride: isize,
     to: usize,
-    to_stride: usize,
+    to_stride: isize,
 }
 
 /// Transposes a block in tiles of `heights[0]` columns: `high` takes tiles of `heights[0]` rows, `low` takes the
@@ -120,23 +120,15 @@ where
         return Some(());
     };
     let element = LINE.checked_div(heights[0])?;
-    let (Ok(from_stride), Ok(to_stride)) =
-        (usize::try_from(block.from_stride), usize::try_from(block.to_stride))
-    else {
-        return rest(source, target, element, block, [0..rows, 0..columns]);
-    };
-    let (from, to) = (usize::try_from(block.from).ok()?, usize::try_from(block.to).ok()?);
+    let from_stride = isize::try_from(block.from_stride).ok()?;
+    let to_stride = isize::try_from(block.to_stride).ok()?;
     let width = heights[0];
     let whole = columns - columns.checked_rem(width)?;
     let at = |row: usize, column: usize| {
-        let from = from.checked_add(row.checked_mul(from_stride)?)?;
-        let to = to.checked_add(column.checked_mul(to_stride)?)?;
-        Some(At {
-            from: from.checked_add(column.checked_mul(element)?)?,
-            from_stride,
-            to: to.checked_add(row.checked_mul(element)?)?,
-            to_stride,
-        })
+        let start = [i64::try_from(row).ok()?, i64::try_from(column).ok()?];
+        let part = block.part(u32::try_from(element).ok()?, start, [0, 0])?;
+        let (from, to) = (usize::try_from(part.from).ok()?, usize::try_from(part.to).ok()?);
+        Some(At { from, from_stride, to, to_stride })
     };
     let highest = rows - rows.checked_rem(heights[0])?;
     let lowest = rows - rows.checked_rem(heights[1])?;
@@ -174,14 +166,14 @@ fn rest(
             let (from, to) = at(row + k, column);
             let count = column_count;
             let line = Runs { from, from_stride: bytes, to, to_stride, count, bytes };
-            elements(source, target, &line)?;
+            runs(source, target, &line)?;
         }
     } else {
         for k in 0..column_count {
             let (from, to) = at(row, column + k);
             let count = row_count;
             let line = Runs { from, from_stride, to, to_stride: bytes, count, bytes };
-            elements(source, target, &line)?;
+            runs(source, target, &line)?;
         }
     }
     Some(())
@@ -198,14 +190,14 @@ fn tile<const ELEMENT: usize, const ROWS: usize, const COLUMNS: usize, const RUN
     let mut from = at.from;
     for line in &mut read {
         *line = *source.get(from..)?.first_chunk::<LINE>()?;
-        from = from.checked_add(at.from_stride)?;
+        from = from.wrapping_add_signed(at.from_stride);
     }
     let mut written = [[0; RUN]; COLUMNS];
     turn::<ELEMENT, ROWS, COLUMNS, RUN>(&read, &mut written);
     let mut to = at.to;
     for run in &written {
         *target.get_mut(to..)?.first_chunk_mut::<RUN>()? = *run;
-        to = to.checked_add(at.to_stride)?;
+        to = to.wrapping_add_signed(at.to_stride);
     }
     Some(())
 }

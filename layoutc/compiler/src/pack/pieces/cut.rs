@@ -4,8 +4,9 @@
 //! aligned to a digit. Longer runs in one buffer may mean shorter runs in the other, and a system call costs as much as
 //! `CPU.system_call_bytes` bytes.
 
+use super::super::chains::{Chain, Chains};
 use super::runs::{Level, Place, Whole, place};
-use super::terms::{Chain, Terms};
+
 use crate::machine::CPU;
 
 /// Largest cost relative to the cheapest cut, as a fraction. Among the cuts within this limit, the one whose pieces
@@ -102,39 +103,39 @@ struct Price {
 /// Cuts, one per chain, whose pieces take at most `memory` bytes. Of the cuts that [`with_runs`] finds for powers of
 /// two, they are those with the smallest memory among those with nearly the least cost ([`MORE`]). The finest cuts if
 /// none fit.
-pub(super) fn choose(terms: &Terms, unit: Unit, memory: i128) -> Vec<Cut> {
-    let mut all: Vec<(Price, Vec<Cut>)> = Vec::new();
+pub(super) fn choose(all: &Chains, unit: Unit, memory: i128) -> Vec<Cut> {
+    let mut found: Vec<(Price, Vec<Cut>)> = Vec::new();
     let bits = |units: i64| i64::BITS - units.leading_zeros();
-    for dense in 0..=bits(terms.dense) {
-        for slots in 0..=bits(terms.slots) {
-            let cuts = with_runs(terms, [1 << dense, 1 << slots]);
-            if all.last().is_some_and(|(_, last)| *last == cuts) {
+    for dense in 0..=bits(all.dense) {
+        for slots in 0..=bits(all.slots) {
+            let cuts = with_runs(all, [1 << dense, 1 << slots]);
+            if found.last().is_some_and(|(_, last)| *last == cuts) {
                 break;
             }
-            let price = price(terms, &cuts, unit);
+            let price = price(all, &cuts, unit);
             if price.memory <= memory {
-                all.push((price, cuts));
+                found.push((price, cuts));
             }
         }
     }
-    let least = all.iter().map(|(price, _)| price.cost).min().unwrap_or(0);
+    let least = found.iter().map(|(price, _)| price.cost).min().unwrap_or(0);
     let is_cheap = |price: &Price| price.cost * MORE[1] <= least * MORE[0];
-    let cheap = all.into_iter().filter(|(price, _)| is_cheap(price));
+    let cheap = found.into_iter().filter(|(price, _)| is_cheap(price));
     let best = cheap.min_by_key(|(price, _)| (price.memory, price.cost));
-    best.map_or_else(|| with_runs(terms, [1, 1]), |(_, cuts)| cuts)
+    best.map_or_else(|| with_runs(all, [1, 1]), |(_, cuts)| cuts)
 }
 
 /// Cuts, one per chain, for pieces whose runs have at least `dense` units in the dense buffer and `slots` units in the
 /// layout, as far as the tensor permits.
-fn with_runs(terms: &Terms, [dense, slots]: [i64; 2]) -> Vec<Cut> {
-    let mut wanted = vec![1_i64; terms.chains.len()];
+fn with_runs(all: &Chains, [dense, slots]: [i64; 2]) -> Vec<Cut> {
+    let mut wanted = vec![1_i64; all.chains.len()];
     let mut want = |chain: usize, values: i64| {
         if let Some(wanted) = wanted.get_mut(chain) {
             *wanted = values.max(*wanted);
         }
     };
-    let mut chains: Vec<usize> = (0..terms.chains.len()).collect();
-    let of = |chain: &usize| terms.chains.get(*chain);
+    let mut chains: Vec<usize> = (0..all.chains.len()).collect();
+    let of = |chain: &usize| all.chains.get(*chain);
     chains.sort_by_key(|chain| of(chain).map_or(0, |chain| chain.dense.abs()));
     let mut run = 1;
     for chain in chains {
@@ -147,18 +148,18 @@ fn with_runs(terms: &Terms, [dense, slots]: [i64; 2]) -> Vec<Cut> {
         }
         run = run.saturating_mul(count);
     }
-    for (chain, _, digit) in terms.by_stride() {
+    for (chain, _, digit) in all.by_stride() {
         let needed = ceil(slots, digit.stride.abs());
         want(chain, digit.weight.saturating_mul(needed.clamp(1, digit.extent)));
         if needed <= digit.extent {
             break;
         }
     }
-    terms.chains.iter().zip(wanted).map(|(chain, wanted)| Cut::of(chain, wanted)).collect()
+    all.chains.iter().zip(wanted).map(|(chain, wanted)| Cut::of(chain, wanted)).collect()
 }
 
-fn price(terms: &Terms, cuts: &[Cut], unit: Unit) -> Price {
-    let chains = || terms.chains.iter().zip(cuts);
+fn price(all: &Chains, cuts: &[Cut], unit: Unit) -> Price {
+    let chains = || all.chains.iter().zip(cuts);
     let pieces: i128 = chains().map(|(chain, cut)| i128::from(cut.blocks(chain))).product();
     let blocks: Vec<Block> = chains().map(|(chain, cut)| cut.block(chain, 0)).collect();
     let spans = chains().zip(&blocks).map(|((chain, _), block)| {
@@ -166,8 +167,8 @@ fn price(terms: &Terms, cuts: &[Cut], unit: Unit) -> Price {
         (count, [0, (block.m[1] - block.m[0]).min(count)])
     });
     let spans: Vec<_> = spans.collect();
-    let dense = in_dense(terms, &spans, unit).1;
-    let slots = in_slots(terms, &blocks, unit).1;
+    let dense = in_dense(all, &spans, unit).1;
+    let slots = in_slots(all, &blocks, unit).1;
     let most = |place: &Place| i128::from(place.runs.length() + place.more) * count(place);
     let calls = (count(&dense) + count(&slots)) * pieces;
     let bytes = units(&dense) * i128::from(unit.dense) + units(&slots) * i128::from(unit.own);
@@ -190,13 +191,9 @@ fn units(place: &Place) -> i128 {
 /// Pair of the chains with more than one element, fastest first, and the placement of a box in the dense buffer, which
 /// has one level for each of them. `spans` holds for each chain the number of its elements, and the first one and
 /// exclusive end of those in the box, in memory order.
-pub(super) fn in_dense(
-    terms: &Terms,
-    spans: &[(i64, [i64; 2])],
-    unit: Unit,
-) -> (Vec<usize>, Place) {
-    let mut chains: Vec<usize> = (0..terms.chains.len()).collect();
-    let stride = |chain: usize| terms.chains.get(chain).map_or(0, |chain| chain.dense.abs());
+pub(super) fn in_dense(all: &Chains, spans: &[(i64, [i64; 2])], unit: Unit) -> (Vec<usize>, Place) {
+    let mut chains: Vec<usize> = (0..all.chains.len()).collect();
+    let stride = |chain: usize| all.chains.get(chain).map_or(0, |chain| chain.dense.abs());
     // The stride of a chain with one element is irrelevant.
     chains.retain(|chain| spans.get(*chain).is_some_and(|(extent, _)| *extent > 1));
     chains.sort_by_key(|chain| stride(*chain));
@@ -206,18 +203,14 @@ pub(super) fn in_dense(
     };
     let levels: Vec<Level> = chains.iter().filter_map(level).collect();
     let narrow = CPU.gap_bytes.checked_div(unit.dense).unwrap_or(0);
-    (chains, place(&levels, Whole { first: 0, units: terms.dense, narrow }))
+    (chains, place(&levels, Whole { first: 0, units: all.dense, narrow }))
 }
 
 /// Pair of the levels, each as (chain, position of the digit in the chain), fastest first, and the placement of a box
 /// in the buffer of the layout. `blocks` are the blocks of the box, one per chain.
-pub(super) fn in_slots(
-    terms: &Terms,
-    blocks: &[Block],
-    unit: Unit,
-) -> (Vec<(usize, usize)>, Place) {
+pub(super) fn in_slots(all: &Chains, blocks: &[Block], unit: Unit) -> (Vec<(usize, usize)>, Place) {
     let (mut digits, mut levels) = (Vec::new(), Vec::new());
-    for (chain, k, digit) in terms.by_stride() {
+    for (chain, k, digit) in all.by_stride() {
         let values = blocks.get(chain).and_then(|block| block.digits.get(k));
         let Some([first, end]) = values.copied() else { continue };
         let extent = digit.extent;
@@ -227,7 +220,7 @@ pub(super) fn in_slots(
         levels.push(Level { stride: digit.stride.abs(), extent, first, end });
     }
     let narrow = CPU.gap_bytes.checked_div(unit.own).unwrap_or(0);
-    (digits, place(&levels, Whole { first: terms.first, units: terms.slots, narrow }))
+    (digits, place(&levels, Whole { first: all.first(), units: all.slots, narrow }))
 }
 
 fn ceil(a: i64, b: i64) -> i64 {

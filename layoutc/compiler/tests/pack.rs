@@ -1,4 +1,4 @@
-//! Pack and unpack in process (`run`): random tensors against the enumerated oracle, large ones against the closed-form
+//! Pack and unpack in process (`pack`): random tensors against the enumerated oracle, large ones against the closed-form
 //! offset of their layout. `LAYOUTC_FULL=1` runs ten times as many.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use layoutc_compiler::config::Config;
 use layoutc_compiler::model::Tensor;
-use layoutc_compiler::run::{Packing, RunError, pack, unpack};
+use layoutc_compiler::pack::{PackError, Packing, pack, unpack};
 use layoutc_testing::layouts::{Truth, truth};
 use random_manifest::{Fill, bits, dtypes, manifest};
 
@@ -209,11 +209,11 @@ fn every_memory_kind_is_packed_in_process() {
 fn missing_symbols_and_wrong_buffer_sizes_are_refused() {
     let tensor = &tensors("symbol n min=2 max=8\ntensor t dtype=f32 { shape { a n; b 3 } }\n")[0];
     let with = |n: i128| BTreeMap::from([("n".to_owned(), n)]);
-    assert_eq!(pack(tensor, &Symbols::new()).unwrap_err(), RunError::Symbols);
+    assert_eq!(pack(tensor, &Symbols::new()).unwrap_err(), PackError::Symbols);
     let ready = pack(tensor, &with(4)).unwrap();
     let mut target = [0; 48];
-    assert_eq!(ready.run(&[0; 47], &mut target), Err(RunError::Size { given: 47, needed: 48 }));
+    assert_eq!(ready.run(&[0; 47], &mut target), Err(PackError::Size { given: 47, needed: 48 }));
     assert_eq!(ready.run(&[0; 48], &mut target), Ok(()));
     let beyond = pack(tensor, &with(9)).and_then(|ready| ready.run(&[0; 108], &mut [0; 108]));
-    assert_eq!(beyond, Err(RunError::Symbols));
+    assert_eq!(beyond, Err(PackError::Symbols));
 }

@@ -22,6 +22,14 @@ impl Packing {
         elements / 8 * usize::from(self.bits) + (elements % 8 * usize::from(self.bits)).div_ceil(8)
     }
 
+    /// Sets the bits of the last byte behind `elements` packed elements to 0.
+    pub fn clear_unused(self, buffer: &mut [u8], elements: usize) {
+        let used = elements % 8 * usize::from(self.bits) % 8;
+        if let (Some(last), 1..) = (buffer.last_mut(), used) {
+            *last &= if self.high_first { !(0xFF >> used) } else { !(0xFF << used) };
+        }
+    }
+
     fn mask(self) -> u16 {
         (1 << self.bits) - 1
     }

@@ -1,10 +1,10 @@
 //! Transposes of elements of every size against a reference loop: blocks smaller than a tile, blocks with partial
-//! pieces, and strides with gaps between rows.
+//! pieces, strides with gaps between rows, and negative strides.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use layoutc_testing::Random;
 
-use super::super::blocks::Block;
+use super::super::kernels::Block;
 use super::transpose;
 
 /// Transposes a block with a reference loop.
@@ -19,23 +19,32 @@ fn wanted(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) {
     }
 }
 
+/// Signs of the strides in source and destination.
+const SIGNS: [[i64; 2]; 4] = [[1, 1], [1, -1], [-1, 1], [-1, -1]];
+
 #[test]
 fn blocked_transpose_equals_a_reference_loop() {
     let extents = [(1, 1), (3, 70), (64, 256), (65, 257), (130, 700), (1000, 300), (260, 1100)];
     for (bytes, (rows, columns)) in
         [1, 2, 4, 8, 16].into_iter().flat_map(|b| extents.map(|e| (b, e)))
     {
-        for apart in [0, 5] {
+        for (apart, signs) in [0, 5].into_iter().flat_map(|k| SIGNS.map(|signs| (k, signs))) {
             let wide = i64::from(bytes);
-            let (from_stride, to_stride) = (columns * wide + apart, rows * wide + 2 * apart);
-            let block = Block { from: 3, from_stride, to: 7, to_stride, rows, columns };
+            let strides = [columns * wide + apart, rows * wide + 2 * apart];
             let size = |lines: i64, stride: i64| usize::try_from(lines * stride + 16).unwrap();
-            let source = Random::new(1).bytes(size(rows, from_stride));
-            let mut found = vec![0x5A; size(columns, to_stride)];
+            let source = Random::new(1).bytes(size(rows, strides[0]));
+            let mut found = vec![0x5A; size(columns, strides[1])];
+            let mut block = Block { from: 3, from_stride: 0, to: 7, to_stride: 0, rows, columns };
+            (block.from_stride, block.to_stride) = (signs[0] * strides[0], signs[1] * strides[1]);
+            block.from += if signs[0] < 0 { strides[0] * (rows - 1) } else { 0 };
+            block.to += if signs[1] < 0 { strides[1] * (columns - 1) } else { 0 };
             let mut plain = found.clone();
             transpose(&source, &mut found, bytes, &block).unwrap();
             wanted(&source, &mut plain, bytes, &block);
-            assert!(found == plain, "{rows} x {columns} of {bytes} bytes, {apart} apart");
+            assert!(
+                found == plain,
+                "{rows} x {columns} of {bytes} bytes, {apart} apart, {signs:?}"
+            );
         }
     }
 }

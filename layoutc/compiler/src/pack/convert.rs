@@ -3,23 +3,47 @@
 use rayon::prelude::*;
 
 use super::packed::Packing;
-use super::step::Width;
+use super::{Direction, PackError, Width};
 use crate::base::cast::{Cast, CastEvaluator};
 use crate::machine::CPU;
+use crate::model::Tensor;
 
-/// Element type conversion of a dense buffer, before pack or after unpack.
+/// Conversion between the element type of the dense buffer and that of the tensor, before pack or after unpack.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pass {
-    pub(super) cast: Cast,
-    /// Storage format of the source elements; `to` is that of the target elements.
-    pub(super) from: Width,
-    pub(super) to: Width,
+pub struct Recast {
+    cast: Cast,
+    /// Storage format of the source elements.
+    from: Width,
+    /// Storage format of the target elements.
+    to: Width,
 }
 
-impl Pass {
-    /// Converts `source` to `target`, which have the same number of elements, in parallel chunks. `None` if both
-    /// formats are packed, a packed buffer is found to be too short, or a target element exceeds 8 bytes.
-    pub(super) fn run(self, source: &[u8], target: &mut [u8]) -> Option<()> {
+impl Recast {
+    /// Conversion for a relayout in `direction`; `None` if both element types are the same.
+    ///
+    /// # Errors
+    /// [`PackError::TooLarge`] if the size of an element exceeds the address space.
+    pub fn of(tensor: &Tensor, direction: Direction) -> Result<Option<Self>, PackError> {
+        let Some(logical) = tensor.pack_from else { return Ok(None) };
+        let own = Width::of(tensor.dtype, tensor.high_first)?;
+        let dense = Width::of(logical.dtype, tensor.high_first)?;
+        Ok(Some(match direction {
+            Direction::Pack => Self { cast: logical.pack, from: dense, to: own },
+            Direction::Unpack => Self { cast: logical.unpack, from: own, to: dense },
+        }))
+    }
+
+    /// Converts the elements of `source` to those of `target`, in order and in parallel chunks. Both buffers start at a
+    /// byte boundary and have the same number of elements.
+    ///
+    /// # Errors
+    /// [`PackError::Outside`] if a packed buffer is found to be too short, or if the conversion is not supported, such
+    /// as one between two packed types.
+    pub fn run(&self, source: &[u8], target: &mut [u8]) -> Result<(), PackError> {
+        self.chunks(source, target).ok_or(PackError::Outside)
+    }
+
+    fn chunks(self, source: &[u8], target: &mut [u8]) -> Option<()> {
         let converter = CastEvaluator::new(self.cast);
         let bytes = [self.from, self.to].map(bytes_of_chunk);
         let [from, to] = bytes;
