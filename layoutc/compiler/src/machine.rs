@@ -163,6 +163,8 @@ pub struct Cpu {
     /// Size of the smallest block, in bytes, that an in-process transposition splits into tiles of `piece_row_bytes` by
     /// `piece_column_bytes`. A smaller block is transposed by one call.
     pub pieced_block_bytes: usize,
+    /// Side of a tile of an in-process transposition of packed elements, in elements.
+    pub packed_tile: usize,
     /// Cost of a read or write system call, as the number of bytes that are transferred in the time of the call.
     pub system_call_bytes: i128,
     /// Size of the largest gap between two needed ranges of a file, in bytes, that one call reads or writes along with
@@ -409,6 +411,7 @@ pub const CPU: Cpu = Cpu {
     piece_row_bytes: 1024,
     piece_column_bytes: 256,
     pieced_block_bytes: 1 << 18,
+    packed_tile: 64,
     system_call_bytes: 8 << 10,
     gap_bytes: 4 << 10,
 };

@@ -32,12 +32,14 @@ tensor lanes dtype=f32x3 { shape { h 100; w 200 }; layout { order w h; pad h mul
 tensor wave dtype=c128 { shape { h 100; w 200 }; layout { order w h } }
 tensor kept dtype=f16 pack-from=f32 cast=saturate { shape { h 300; w 300 }; layout { tile 16 16; fill 2 } }
 tensor nibbles dtype=i4 pack-from=f32 cast=saturate { shape { h 300; w 304 }; layout { map \"(h, w) -> (w // 16, h, w % 16)\" } }
+tensor lower dtype=f16 { shape { i 300; j 300; where \"j <= i\" }; layout { map \"(i, j) -> (i * (i + 1) // 2 + j)\"; fill 2; padding allow } }
+tensor least dtype=i4 { shape { i 301; j 301; where \"j <= i\" }; layout { map \"(i, j) -> (i * (i + 1) // 2 + j)\"; fill 1; padding allow } }
 tensor rows dtype=f64 { shape { n batch; h 30; w 50 }; layout { order w n h } }
 ";
 
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 20] = [
     "blocks", "tiles", "pitch", "halo", "turned", "bank", "curve", "small", "odd", "bits",
-    "threes", "fives", "sixes", "lanes", "wave", "kept", "nibbles", "rows",
+    "threes", "fives", "sixes", "lanes", "wave", "kept", "nibbles", "lower", "least", "rows",
 ];
 
 /// Memory limit that gives chunks of some KiB.

@@ -1,9 +1,12 @@
 //! Copy of a strided box of elements between two buffers: a nest of loops around a kernel that copies runs or transposes
 //! a block.
 
+use std::ops::Range;
+
 use super::kernels::{self, Block, Runs};
 use super::packed::Packing;
 use super::transpose::transpose;
+use crate::machine::CPU;
 
 /// Loop along one digit: trip count, and strides in the source and the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,15 +48,34 @@ pub(super) fn copy_packed(
     }
     forward(&mut loops, [&mut from, &mut to]);
     loops.sort_by_key(|level| -level.to);
-    let inner = loops.pop().unwrap_or(Loop { count: 1, from: 0, to: 0 });
-    for_each(&loops, [from, to], |[mut from, mut to]| {
-        for _ in 0..inner.count {
-            let bits = packing.load(source, usize::try_from(from).ok()?)?;
-            packing.store(target, usize::try_from(to).ok()?, bits)?;
-            (from, to) = (from + inner.from, to + inner.to);
+    let once = Loop { count: 1, from: 0, to: 0 };
+    let rows = loops.pop().unwrap_or(once);
+    let read = loops.iter().position(|level| level.from.abs() == 1);
+    let columns = read.map_or(once, |read| loops.remove(read));
+    for_each(&loops, [from, to], |[from, to]| {
+        // Elements that share a cache line on either side are copied close together.
+        for (tile_columns, tile_rows) in tiles(columns.count, rows.count) {
+            for column in tile_columns {
+                let (from, to) = (from + columns.from * column, to + columns.to * column);
+                for row in tile_rows.clone() {
+                    let (from, to) = (from + rows.from * row, to + rows.to * row);
+                    let bits = packing.load(source, usize::try_from(from).ok()?)?;
+                    packing.store(target, usize::try_from(to).ok()?, bits)?;
+                }
+            }
         }
         Some(())
     })
+}
+
+/// Tiles of a block of `columns` by `rows` elements: their columns and their rows.
+fn tiles(columns: i64, rows: i64) -> impl Iterator<Item = (Range<i64>, Range<i64>)> {
+    let along = |count: i64| {
+        let starts = (0..count).step_by(CPU.packed_tile);
+        let side = i64::try_from(CPU.packed_tile).unwrap_or(i64::MAX);
+        starts.map(move |start| start..count.min(start.saturating_add(side)))
+    };
+    along(columns).flat_map(move |own| along(rows).map(move |rows| (own.clone(), rows)))
 }
 
 /// Reverses the loops with a negative stride in the destination, and moves the offsets `from` and `to` of the first

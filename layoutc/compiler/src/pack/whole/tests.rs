@@ -22,7 +22,7 @@ const BODIES: &[&str] = &[
     "shape { a 9; b 11; c 3 }; layout { pad a before=1 after=2; pad b before=2 after=1; fill 2 }",
     "shape { a 9; b 12 }; layout { map \"(a, b) -> (b // 4, 8 - a, b % 4)\" }",
     "shape { a 9; b 12 }; layout { map \"(a, b) -> (11 - b, a)\" }",
-    "shape { a 6; b 9 }; layout { strides 40 4; fill 5 }",
+    "shape { a 6; b 9 }; layout { strides 40 4; fill 5; padding allow }",
     "shape { a 5; b 7 }; layout { strides 3 5; fill 5; padding allow }",
     "shape { a 3; b 70 }; layout { map \"(a, b) -> ((a * 70 + b) // 16, (a * 70 + b) % 16)\"; fill 1 }",
     "shape { a 16; b 24 }; layout { map \"(a, b) -> (b // 8, a, b % 8)\" }",
