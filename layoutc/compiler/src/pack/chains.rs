@@ -101,27 +101,6 @@ impl Chains {
         all
     }
 
-    /// True if the stride of each digit is at least the span of the faster ones, and the chains cover the dense buffer
-    /// contiguously.
-    pub(super) fn nests(&self) -> bool {
-        let mut end = 1;
-        let nests = self.by_stride().iter().all(|(.., digit)| {
-            let step = digit.stride.abs();
-            let is_over = step >= end;
-            end = step.saturating_mul(digit.extent);
-            is_over && end < MOST
-        });
-        let mut end = 1;
-        let mut chains: Vec<&Chain> = self.chains.iter().filter(|c| c.high - c.low > 1).collect();
-        chains.sort_by_key(|chain| chain.dense.abs());
-        let is_dense = chains.iter().all(|chain| {
-            let follows = chain.dense.abs() == end;
-            end = end.saturating_mul(chain.high - chain.low);
-            follows
-        });
-        nests && is_dense && end == self.dense
-    }
-
     /// Chains in units of `several` elements, a power of two. If it is greater than 1, `None` unless one digit has
     /// stride 1 in both buffers and a multiple of `several` values, and all other strides and the sizes are multiples
     /// of `several`.

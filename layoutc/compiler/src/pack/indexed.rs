@@ -122,7 +122,7 @@ impl Offsets {
             }
             _ => {}
         }
-        let mut batches = vec![Vec::with_capacity(BATCH); BATCHES];
+        let mut batches = vec![Vec::new(); BATCHES];
         for first in (0..self.elements).step_by(BATCH * BATCHES) {
             batches.par_iter_mut().enumerate().for_each(|(k, batch)| {
                 let first = first + k * BATCH;

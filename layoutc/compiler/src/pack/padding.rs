@@ -3,7 +3,7 @@
 use super::boxes::StridedBox;
 use super::chains::Chains;
 use super::nest::{Loop, for_each, forward, simplify};
-use super::region::Region;
+use super::region::{Level, Region, nest};
 use super::{Direction, PackError, Packing};
 use crate::base::fill;
 use crate::machine::CPU;
@@ -78,7 +78,8 @@ pub(super) fn fill_padding(
     window: &mut [u8],
     (start, unit): (i64, i64),
 ) -> Option<()> {
-    let mut all = gaps(chains, region);
+    let levels = region.levels(Direction::Pack);
+    let mut all = gaps(chains, &levels);
     region.outside(&mut |digits: &StridedBox| {
         let loops = digits.loops.iter().map(|level| Loop { from: level.to, ..*level });
         let (mut loops, [_, mut start]) = (loops.collect::<Vec<_>>(), digits.start);
@@ -92,7 +93,7 @@ pub(super) fn fill_padding(
         let bytes = (runs.length * unit).max(line);
         touched = touched.saturating_add(runs.count().saturating_mul(bytes));
     }
-    if touched >= i64::try_from(window.len()).ok()? / 2 || !chains.nests() {
+    if touched >= i64::try_from(window.len()).ok()? / 2 || !nest(&levels) {
         repeat(pattern, window);
         return Some(());
     }
@@ -109,10 +110,9 @@ pub(super) fn fill_padding(
     Some(())
 }
 
-/// Runs of the region that no digit value addresses: before the first element of the buffer, and behind the values of a
-/// digit whose span is smaller than the next stride.
-fn gaps(chains: &Chains, region: &Region) -> Vec<PaddingRuns> {
-    let levels = region.levels(Direction::Pack);
+/// Runs that no digit value addresses: before the first element of the buffer, and behind the values of a digit whose span
+/// is smaller than the next stride. `levels` are those of the region in the buffer of the layout.
+fn gaps(chains: &Chains, levels: &[Level]) -> Vec<PaddingRuns> {
     let mut all = Vec::new();
     let first = chains.first();
     if first > 0 && levels.iter().all(|level| level.values[0] == 0) {
@@ -125,7 +125,7 @@ fn gaps(chains: &Chains, region: &Region) -> Vec<PaddingRuns> {
         let is_at_end = faster.iter().all(|level| level.values[1] == level.extent);
         if end > span && is_at_end {
             let start = slower.iter().map(|level| level.values[0] * level.stride).sum::<i64>();
-            let along = |level: &super::region::Level| Loop {
+            let along = |level: &Level| Loop {
                 count: level.values[1] - level.values[0],
                 from: level.stride,
                 to: level.stride,

@@ -200,6 +200,11 @@ impl Region {
         levels
     }
 
+    /// True if the stride of each level is at least the span of the faster ones, in both buffers.
+    pub(super) fn nests(&self) -> bool {
+        [Direction::Pack, Direction::Unpack].iter().all(|side| nest(&self.levels(*side)))
+    }
+
     /// Smallest offset of the region in the destination.
     fn first(&self, direction: Direction) -> i64 {
         let least =
@@ -272,7 +277,7 @@ impl Region {
 }
 
 /// True if the stride of each level is at least the span of the faster ones.
-fn nest(levels: &[Level]) -> bool {
+pub(super) fn nest(levels: &[Level]) -> bool {
     let mut span = 1;
     levels.iter().all(|level| {
         let is_over = level.stride >= span;

@@ -13,6 +13,7 @@ mod windows;
 use std::collections::BTreeMap;
 
 use super::chains::Chains;
+use super::region::Region;
 use super::{PackError, Unwritten, shape};
 use crate::base::dtype::byte_group;
 use crate::model::Tensor;
@@ -76,7 +77,8 @@ impl InPieces {
         let logical = tensor.logical_dtype().element_bits();
         // A conversion between element types or widths needs further buffers.
         let held = if is_as_in_memory(tensor, file) { 0 } else { logical + own };
-        let chains = Chains::of(tensor, symbols, file.order)?.filter(Chains::nests);
+        let chains = Chains::of(tensor, symbols, file.order)?;
+        let chains = chains.filter(|chains| Region::whole(chains).nests());
         // The group sizes are powers of two, so the maximum is a multiple of both.
         let several = [own, logical].map(|bits| byte_group(bits).0).into_iter().max().unwrap_or(1);
         let chains = chains.and_then(|chains| chains.in_units_of(i64::from(several)));
