@@ -1,6 +1,6 @@
-//! Speed of `pack` in process, on one core and on all, against the generated C compiled with
-//! `cc -O2`, in rounds in which all take turns; what they write is compared first.
-//! `cargo bench -p layoutc-compiler --bench pack` prints the table of `bench/pack/results.md`; `-- transpose` those cases.
+//! Speed of `pack` in process, on one core and on all, against the generated C compiled with `cc -O2`, in rounds in
+//! which all take turns; what they write is compared first. `cargo bench -p layoutc-compiler --bench pack` prints the
+//! table of `bench/pack/results.md`; `-- transpose` those cases.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

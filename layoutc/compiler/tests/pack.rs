@@ -1,5 +1,5 @@
-//! Pack and unpack in process (`pack`): random tensors against the enumerated oracle, large ones against the closed-form
-//! offset of their layout. `LAYOUTC_FULL=1` runs ten times as many.
+//! Pack and unpack in process (`pack`): random tensors against the enumerated oracle, large ones against the
+//! closed-form offset of their layout. `LAYOUTC_FULL=1` runs ten times as many.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use crate::common::check_text::tensors;

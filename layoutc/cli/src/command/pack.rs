@@ -338,8 +338,9 @@ fn is_npy_output(path: &Path, args: &RelayoutArgs, standard: bool) -> bool {
     !args.raw && if is_standard(path) { standard } else { is_npy(path) }
 }
 
-/// Prints the path of the output and its size in bytes. As JSON, also prints the number of chunks, if the conversion ran
-/// in chunks. The pair `(bytes, pieces)` has these numbers. Prints nothing if the output is standard output, or as text with `--quiet`.
+/// Prints the path of the output and its size in bytes. As JSON, also prints the number of chunks, if the conversion
+/// ran in chunks. The pair `(bytes, pieces)` has these numbers. Prints nothing if the output is standard output, or as
+/// text with `--quiet`.
 fn report_written(
     args: &RelayoutArgs,
     output: &Path,

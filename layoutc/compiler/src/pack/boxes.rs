@@ -3,7 +3,7 @@
 use super::Direction;
 use super::nest::Loop;
 
-/// StridedBox of elements: the offsets of its first element in the dense buffer and in that of the layout, and loops over its
+/// Box of elements: the offsets of its first element in the dense buffer and in that of the layout, and loops over its
 /// digits, with the strides in both, in units.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StridedBox {
@@ -12,8 +12,8 @@ pub(super) struct StridedBox {
 }
 
 impl StridedBox {
-    /// Loops of a copy in `direction`, and the offsets of the first element in source and destination, all multiplied by
-    /// `unit`.
+    /// Loops of a copy in `direction`, and the offsets of the first element in source and destination, all multiplied
+    /// by `unit`.
     pub(super) fn directed(&self, direction: Direction, unit: i64) -> (Vec<Loop>, [i64; 2]) {
         let [dense, slot] = self.start.map(|at| at * unit);
         let level = |level: &Loop| {

@@ -56,9 +56,9 @@ pub(super) struct Chains {
 }
 
 impl Chains {
-    /// Chains of a tensor for the values `symbols` and a dense buffer with the axes in `order`, in units of one element.
-    /// `None` if the offsets in both buffers are not known to be sums of the same digits, or if the tensor is empty or
-    /// too large.
+    /// Chains of a tensor for the values `symbols` and a dense buffer with the axes in `order`, in units of one
+    /// element. `None` if the offsets in both buffers are not known to be sums of the same digits, or if the tensor is
+    /// empty or too large.
     pub(super) fn of(
         tensor: &Tensor,
         symbols: &BTreeMap<String, i128>,
@@ -141,8 +141,8 @@ impl Chains {
 
 impl Chain {
     /// Chain of a normal form, whose digits have the strides `strides` in the buffer of the layout; `extents` are those
-    /// of the logical axes. `None` if the dense offset is not linear in `m`, if a weight does not divide the next one, if
-    /// a stride is 0, or if a value is too large.
+    /// of the logical axes. `None` if the dense offset is not linear in `m`, if a weight does not divide the next one,
+    /// if a stride is 0, or if a value is too large.
     fn of(
         (chain, all): (&digits::Chain, &Digits),
         strides: &[i128],

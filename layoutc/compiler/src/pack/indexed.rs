@@ -37,8 +37,8 @@ impl Offsets {
     /// Offsets of a tensor for the values `symbols`, in the order of a dense buffer with the axes in `order`.
     ///
     /// # Errors
-    /// [`PackError::Unsupported`] if the offset cannot be evaluated in 64 bits, [`PackError::Symbols`] if a symbol has no
-    /// value or an extent cannot be computed, [`PackError::TooLarge`] if a size exceeds the address space.
+    /// [`PackError::Unsupported`] if the offset cannot be evaluated in 64 bits, [`PackError::Symbols`] if a symbol has
+    /// no value or an extent cannot be computed, [`PackError::TooLarge`] if a size exceeds the address space.
     pub(super) fn new(
         tensor: &Tensor,
         symbols: &BTreeMap<String, i128>,
@@ -70,8 +70,8 @@ impl Offsets {
         })
     }
 
-    /// Calls `one` with lists of the offsets of consecutive elements, from the element `range.start` of the dense buffer
-    /// to `range.end`; [`NONE`] for an index outside the domain.
+    /// Calls `one` with lists of the offsets of consecutive elements, from the element `range.start` of the dense
+    /// buffer to `range.end`; [`NONE`] for an index outside the domain.
     pub(super) fn evaluate(&self, range: Range<usize>, mut one: impl FnMut(&[i64])) {
         let mut indices = vec![0_i64; self.axes.len()];
         let mut room = Room::default();
@@ -194,8 +194,8 @@ impl Offsets {
         })
     }
 
-    /// Copies the elements from `from.1` on of the dense buffer `from.0` to the slots `slots` of the layout; slot `to.1`
-    /// is the first one of the window `to.0`.
+    /// Copies the elements from `from.1` on of the dense buffer `from.0` to the slots `slots` of the layout; slot
+    /// `to.1` is the first one of the window `to.0`.
     fn scatter(
         &self,
         (source, first): (&[u8], usize),
@@ -240,8 +240,8 @@ impl Offsets {
     }
 }
 
-/// Windows of `target` that start at the slots `starts`, each with that slot. The bytes in front of the first window are
-/// in none, the last window has all bytes behind it. Slots have `bytes` bytes.
+/// Windows of `target` that start at the slots `starts`, each with that slot. The bytes in front of the first window
+/// are in none, the last window has all bytes behind it. Slots have `bytes` bytes.
 fn windows<'t>(
     (starts, bytes): (&[usize], usize),
     target: &'t mut [u8],

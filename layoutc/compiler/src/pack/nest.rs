@@ -1,5 +1,5 @@
-//! Copy of a strided box of elements between two buffers: a nest of loops around a kernel that copies runs or transposes
-//! a block.
+//! Copy of a strided box of elements between two buffers: a nest of loops around a kernel that copies runs or
+//! transposes a block.
 
 use std::ops::Range;
 
@@ -153,8 +153,9 @@ enum Inner {
     Block { rows: Loop, columns: Loop },
 }
 
-/// Part of a box that one call copies. Its loops are removed from `loops`, and the offsets of the first element are moved
-/// where a loop is reversed. `bytes` is the length of a run that is contiguous in the source and in the destination.
+/// Part of a box that one call copies. Its loops are removed from `loops`, and the offsets of the first element are
+/// moved where a loop is reversed. `bytes` is the length of a run that is contiguous in the source and in the
+/// destination.
 fn inner((loops, [from, to]): (&mut Vec<Loop>, [&mut i64; 2]), bytes: i64) -> Inner {
     let written = loops.iter().position(|level| level.to == bytes);
     let read = loops.iter().position(|level| level.from.abs() == bytes);

@@ -110,8 +110,8 @@ pub(super) fn fill_padding(
     Some(())
 }
 
-/// Runs that no digit value addresses: before the first element of the buffer, and behind the values of a digit whose span
-/// is smaller than the next stride. `levels` are those of the region in the buffer of the layout.
+/// Runs that no digit value addresses: before the first element of the buffer, and behind the values of a digit whose
+/// span is smaller than the next stride. `levels` are those of the region in the buffer of the layout.
 fn gaps(chains: &Chains, levels: &[Level]) -> Vec<PaddingRuns> {
     let mut all = Vec::new();
     let first = chains.first();

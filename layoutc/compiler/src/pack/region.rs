@@ -292,8 +292,8 @@ fn ceil(a: i64, b: i64) -> i64 {
 }
 
 /// Runs `one` for the window of each task in parallel, if `target` is large: the buffer that `region` is written to.
-/// Windows start at multiples of `unit.1` units; `unit.0` is the offset of a unit in bytes. `None` if a window is outside
-/// the buffer, or if `one` returns it.
+/// Windows start at multiples of `unit.1` units; `unit.0` is the offset of a unit in bytes. `None` if a window is
+/// outside the buffer, or if `one` returns it.
 pub(super) fn share(
     region: &Region,
     (direction, several): (Direction, i64),

@@ -11,8 +11,8 @@ use super::PackError;
 /// Extents of the logical axes for the values `symbols`, outermost first, in elements.
 ///
 /// # Errors
-/// [`PackError::Symbols`] if a symbol has no value or an extent cannot be computed, [`PackError::TooLarge`] if an extent
-/// is negative or exceeds 64 bits.
+/// [`PackError::Symbols`] if a symbol has no value or an extent cannot be computed, [`PackError::TooLarge`] if an
+/// extent is negative or exceeds 64 bits.
 pub fn logical_shape(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,

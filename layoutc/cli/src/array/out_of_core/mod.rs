@@ -58,8 +58,8 @@ pub(crate) struct RelayoutJob<'a> {
     /// Order (C or Fortran) of the elements in the dense file, and their width in bits.
     pub(crate) file: DenseFile,
     pub(crate) codec: ElementCodec,
-    /// Bytes of the pattern that is repeated over the padding of the output, or of a window that is unpacked; `None` for
-    /// zeros.
+    /// Bytes of the pattern that is repeated over the padding of the output, or of a window that is unpacked; `None`
+    /// for zeros.
     pub(crate) padding: Option<Vec<u8>>,
     /// Maximum memory for the chunk buffers of the conversion, in bytes.
     pub(crate) memory: usize,

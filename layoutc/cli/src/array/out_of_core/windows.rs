@@ -144,8 +144,8 @@ impl WindowedRelayout<'_> {
         Ok(written)
     }
 
-    /// Fills the buffer that [`Self::gather`] writes to, of `elements` elements, with the pattern of indices outside the
-    /// domain.
+    /// Fills the buffer that [`Self::gather`] writes to, of `elements` elements, with the pattern of indices outside
+    /// the domain.
     fn fill_outside(&self, room: &mut WindowBuffer, elements: usize) {
         let is_plain = self.job.codec.is_plain();
         let bytes = if is_plain { &mut room.outer } else { &mut room.own };

@@ -64,8 +64,8 @@ impl InPieces {
     ///
     /// # Errors
     /// [`PackError::Symbols`] if a symbol has no value for which the layout is proven, or a size cannot be computed for
-    /// the values; [`PackError::TooLarge`] if a size exceeds the address space; [`PackError::Unsupported`] if the offset
-    /// cannot be evaluated.
+    /// the values; [`PackError::TooLarge`] if a size exceeds the address space; [`PackError::Unsupported`] if the
+    /// offset cannot be evaluated.
     pub fn new(
         tensor: &Tensor,
         symbols: &BTreeMap<String, i128>,

@@ -1,5 +1,5 @@
-//! Relayout in windows of the dense buffer, for a tensor that is not partitioned into boxes: the slot of each element is
-//! evaluated, and slots are visited in ascending order.
+//! Relayout in windows of the dense buffer, for a tensor that is not partitioned into boxes: the slot of each element
+//! is evaluated, and slots are visited in ascending order.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
