@@ -44,6 +44,7 @@ pub(super) struct Chain {
 
 /// Offsets of the elements of a tensor in both buffers, in units.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "it is what the field holds")]
 pub(super) struct Chains {
     /// Chains; an element has one value of `m` in each.
     pub(super) chains: Vec<Chain>,

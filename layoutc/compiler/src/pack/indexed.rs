@@ -118,7 +118,7 @@ impl Offsets {
         match (unwritten, target.last_mut()) {
             (Unwritten::Filled(pattern), _) => super::padding::repeat(pattern, target),
             (Unwritten::ZeroBits, Some(last)) if matches!(self.width, Width::Packed(_)) => {
-                *last = 0
+                *last = 0;
             }
             _ => {}
         }

@@ -191,7 +191,7 @@ impl Region {
                     }
                 }
                 Direction::Unpack if count > 1 => {
-                    push((number, None), chain.dense, count, [0, count])
+                    push((number, None), chain.dense, count, [0, count]);
                 }
                 Direction::Unpack => {}
             }
