@@ -152,7 +152,7 @@ fn upward_imports_are_refused() {
     assert_eq!(of("emit", "plan"), None);
     assert_eq!(
         of("check", "plan").unwrap(),
-        "`check` in layer 7 (text to model: the only maker of models) imports `plan` in layer 11 (the way from the model to functions): \
+        "`check` in layer 8 (text to model: the only maker of models) imports `plan` in layer 12 (the way from the model to functions): \
          a module imports from lower layers only"
     );
     assert_eq!(
