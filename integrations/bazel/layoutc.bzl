@@ -89,6 +89,9 @@ def _impl(ctx):
     out = _join(ctx.bin_dir.path, ctx.label.workspace_root, ctx.label.package, ctx.label.name)
 
     kinds = {kind: [] for kind in ("headers", "sources", "tests", "benches", "other")}
+
+    # Each run writes the shared runtime; the first one declares it.
+    runtime = ["c/layoutc_runtime.h"] if ctx.attr.runtime == "shared" and "c" in ctx.attr.targets else []
     for src in ctx.files.srcs:
         manifest = files[src]
         path = _below(manifest.path, root)
@@ -99,6 +102,11 @@ def _impl(ctx):
             output = ctx.actions.declare_file(_join(ctx.label.name, name))
             kinds[kind].append(output)
             outputs.append(output)
+        for name in runtime:
+            output = ctx.actions.declare_file(_join(ctx.label.name, name))
+            kinds["headers"].append(output)
+            outputs.append(output)
+        runtime = []
         args = ctx.actions.args()
         args.add("build").add(manifest)
         args.add("--root", root)
@@ -147,6 +155,11 @@ layoutc_files = rule(
             allow_single_file = True,
             cfg = "exec",
             executable = True,
+        ),
+        "runtime": attr.string(
+            doc = "The value of `[target.c] runtime` in the configuration.",
+            default = "inline",
+            values = ["inline", "shared"],
         ),
         "srcs": attr.label_list(
             doc = "The manifests.",

@@ -113,7 +113,7 @@ fn conversion_schedules_are_equivalent_or_refused() {
 #[test]
 fn conversion_schedule_changes_the_code() {
     let free = body("convert plain to=last");
-    assert!(free.contains("layoutc_transpose_4"), "{free}");
+    assert!(free.contains("layoutc_transpose_cached_4"), "{free}");
     let elements = body("convert plain to=last { inside elements }");
     assert!(!elements.contains("layoutc_transpose"), "{elements}");
     let sized = body("convert plain to=last { block 8 16 }");

@@ -2,7 +2,6 @@
 
 mod bad_input;
 mod bits_c;
-mod blocks_c;
 mod by_letter;
 mod cast_values;
 mod casts;
@@ -53,6 +52,7 @@ mod records;
 mod refused;
 mod rings;
 mod run_c;
+mod runtime_c;
 mod solver;
 mod target_c;
 mod templates;

@@ -355,7 +355,7 @@ fn common_contiguous_runs_use_memcpy() {
     // A transpose of 60 rows by 6 columns: no runs, and a single call without a loop.
     assert_eq!(
         body("same_to_planes"),
-        "    layoutc_transpose_4_cached(planes, 240, same, 24, 60, 6, 1440);"
+        "    layoutc_transpose_cached_4(planes, 240, same, 24, 60, 6, 1440);"
     );
     assert!(body("blocks_pack").contains("memcpy(&physical[p2], &logical[l2], 32);"));
     assert!(body("pitched_pack").contains("memcpy(&physical[p0], &logical[l0], 24);"));

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use layoutc_compiler::emit::outputs::{output_paths, umbrella_path};
+use layoutc_compiler::emit::outputs::{output_paths, runtime_path, umbrella_path};
 use layoutc_compiler::manifest::text_needs_mpi;
 
 use crate::command_error::CommandError;
@@ -18,7 +18,7 @@ use crate::state::log::LogArena;
 use super::SelectArgs;
 use super::job::{BuildJob, below};
 use super::project_build;
-use super::scan::{has_umbrella, template_files};
+use super::scan::{has_runtime, has_umbrella, template_files};
 
 /// Run of layoutc that another build system starts to produce some outputs of a project.
 #[derive(Debug)]
@@ -35,14 +35,16 @@ pub(crate) struct BuildAction {
 #[derive(Debug)]
 pub(crate) enum ActionScope {
     Manifest(PathBuf),
-    /// Umbrella header, which includes the C headers of all manifests of the project. The paths are those of the
+    /// Umbrella header, which includes the C headers of all manifests of the project, and the header with the shared
+    /// runtime, as far as the project has them. The paths are those of the
     /// configuration file and the template files on which the header depends. It also depends on the set of outputs of
     /// the manifests.
     Project(Vec<PathBuf>),
 }
 
 /// Pair `(report, actions)`. `actions` are the runs that produce all outputs of `select`: in the order of projects, one
-/// for each manifest with outputs in the order of paths, then one for the umbrella header if the project has one.
+/// for each manifest with outputs in the order of paths, then one for the umbrella header and the shared runtime if the project
+/// has them.
 /// `report` has errors in configurations, and errors about outputs whose paths are equal or differ only in case; with
 /// errors, `actions` may be incomplete.
 pub(crate) fn actions(select: &SelectArgs) -> Result<(Report, Vec<BuildAction>), CommandError> {
@@ -63,8 +65,10 @@ pub(crate) fn actions(select: &SelectArgs) -> Result<(Report, Vec<BuildAction>),
             let subject = ActionScope::Manifest(below(project, manifest));
             actions.extend(action(&job, subject, own));
         }
-        if has_umbrella(&job) {
-            let own: Vec<String> = umbrella_path(&project.config).into_iter().collect();
+        let umbrella = umbrella_path(&project.config).filter(|_| has_umbrella(&job));
+        let runtime = runtime_path(&project.config).filter(|_| has_runtime(&job));
+        let own: Vec<String> = umbrella.into_iter().chain(runtime).collect();
+        if !own.is_empty() {
             paths.extend(own.iter().cloned());
             actions.extend(action(&job, ActionScope::Project(settings(project)?), own));
         }

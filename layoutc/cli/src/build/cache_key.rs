@@ -82,6 +82,14 @@ pub(super) fn emitted(
     parts.finish()
 }
 
+/// Cache key of the header with the shared runtime.
+pub(super) fn runtime(base: BaseHashes) -> ContentHash {
+    let mut parts = KeyHasher::of("runtime");
+    parts.hash(&base.program);
+    parts.hash(&base.config);
+    parts.finish()
+}
+
 /// Cache key of the umbrella header. `templates` is the hash of all templates, `outputs` the paths of all other outputs
 /// of the C target.
 pub(super) fn umbrella<'a>(

@@ -11,7 +11,7 @@ use crate::state::fact::EmitRecord;
 use super::job::below;
 use super::lock_file;
 use super::project_build::ProjectBuild;
-use super::scan::{UMBRELLA, has_umbrella};
+use super::scan::{RUNTIME, UMBRELLA, has_runtime, has_umbrella};
 
 /// Role of a file in the dependency graph of a build: one of three inputs (configuration, template, manifest), or an
 /// output.
@@ -97,6 +97,9 @@ impl DependencyGraph {
                 self.edges.extend(manifests.clone().map(|path| (path, output.clone())));
                 outputs.push(output);
             }
+        }
+        if has_runtime(&part.job) {
+            outputs.extend(files(part, RUNTIME.0, RUNTIME.1));
         }
         shared.retain(|path, _| !self.nodes.contains_key(path));
         for output in outputs {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use layoutc_compiler::base::diagnostic::Diagnostic;
+use layoutc_compiler::emit::outputs::runtime_path;
 use rayon::prelude::*;
 
 use crate::command_error::CommandError;
@@ -29,6 +30,9 @@ const PROGRAM: &str = "\0program";
 /// Unit of generation of the umbrella header. The path of its manifest is empty, because the header includes the C
 /// headers of all manifests.
 pub(super) const UMBRELLA: EmitUnit<'static> = ("c", "");
+
+/// Unit of generation of the header with the shared runtime, which depends on no manifest. No manifest can have its path.
+pub(super) const RUNTIME: EmitUnit<'static> = ("c", "\0runtime");
 
 /// Unit of generation: the files that are generated from one manifest for one code-generation target. It is a pair of
 /// the name of the target and the path of the manifest.
@@ -232,7 +236,7 @@ impl<'a> BuildScan<'a> {
         self.work.extend::<Vec<_>>(lacking);
     }
 
-    /// Scans the umbrella header, if the build has one. Unless it must be generated, sets `is_same`, `left_over` and
+    /// Scans the umbrella header and the shared runtime, if the build has them. Unless it must be generated, sets `is_same`, `left_over` and
     /// `swept` from the files in the output folder. Does nothing if a manifest is stale or a unit must be generated,
     /// because the set of outputs is then not known yet.
     fn scan_leftovers(
@@ -243,9 +247,7 @@ impl<'a> BuildScan<'a> {
         if !(self.work.is_empty() && self.stale.is_empty()) {
             return Ok(());
         }
-        if has_umbrella(job) {
-            self.umbrella(job, strictness)?;
-        }
+        self.project_units(job, strictness)?;
         if self.work.is_empty() {
             let is_tidy = matches!(self.found, OrphanCandidates::Known);
             self.is_same = is_tidy && job.log.facts.are_all(self.up_to_date.len());
@@ -260,25 +262,38 @@ impl<'a> BuildScan<'a> {
         Ok(())
     }
 
-    fn umbrella(
+    /// Sorts the units that depend on no single manifest into `up_to_date`, or all of them into `work` if one must be
+    /// generated: they are generated together.
+    fn project_units(
         &mut self,
         job: &BuildJob<'a>,
         strictness: OverwritePolicy,
     ) -> Result<(), CommandError> {
         let facts = &job.log.facts;
-        let of_target = self.up_to_date.iter().filter(|(target, _)| *target == UMBRELLA.0);
-        let paths = of_target.filter_map(|unit| facts.emitted(*unit)).flat_map(EmitRecord::paths);
-        let key = cache_key::umbrella(self.base, &self.templates, paths);
-        let is_valid = facts.emitted(UMBRELLA).is_some_and(|emitted| emitted.key == key);
-        let mut on_disk = OutputSurvey::new();
-        if is_valid {
-            on_disk = survey_outputs(job, &[UMBRELLA], strictness)?;
+        let mut units: Vec<(EmitUnit<'static>, ContentHash)> = Vec::new();
+        if has_umbrella(job) {
+            let of_target = self.up_to_date.iter().filter(|(target, _)| *target == UMBRELLA.0);
+            let paths =
+                of_target.filter_map(|unit| facts.emitted(*unit)).flat_map(EmitRecord::paths);
+            units.push((UMBRELLA, cache_key::umbrella(self.base, &self.templates, paths)));
         }
-        if is_valid && !needs_rebuild(&on_disk, facts, UMBRELLA) {
-            self.up_to_date.push(UMBRELLA);
+        if has_runtime(job) {
+            units.push((RUNTIME, cache_key::runtime(self.base)));
+        }
+        let is_valid = |(unit, key): &(EmitUnit<'_>, ContentHash)| {
+            facts.emitted(*unit).is_some_and(|emitted| emitted.key == *key)
+        };
+        let are_valid = units.iter().all(is_valid);
+        let units: Vec<EmitUnit<'static>> = units.into_iter().map(|(unit, _)| unit).collect();
+        let mut on_disk = OutputSurvey::new();
+        if are_valid {
+            on_disk = survey_outputs(job, &units, strictness)?;
+        }
+        if are_valid && !units.iter().any(|unit| needs_rebuild(&on_disk, facts, *unit)) {
+            self.up_to_date.extend(units);
             self.on_disk.append(&mut on_disk);
         } else {
-            self.work.push(UMBRELLA);
+            self.work.extend(units);
         }
         Ok(())
     }
@@ -312,6 +327,11 @@ pub(super) fn has_umbrella(job: &BuildJob<'_>) -> bool {
     let c = job.project.config.target.c.as_ref();
     let is_wanted = c.is_some_and(|c| c.umbrella_header.is_some());
     is_wanted && job.project.is_whole && job.targets.contains(&UMBRELLA.0)
+}
+
+/// True if this build has a header with the shared runtime: the configuration asks for it, and the C target is requested.
+pub(super) fn has_runtime(job: &BuildJob<'_>) -> bool {
+    runtime_path(&job.project.config).is_some() && job.targets.contains(&RUNTIME.0)
 }
 
 /// Validity of the cached check of a manifest, and of its cached generated files.

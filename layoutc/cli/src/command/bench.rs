@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use layoutc_compiler::config::{Config, EmitKind, TargetsConfig};
+use layoutc_compiler::config::{Config, EmitKind, RuntimeMode, TargetsConfig};
 use layoutc_compiler::emit::{EmitJob, Emitter, GeneratedFile};
 use layoutc_compiler::model::Manifest;
 use serde_json::Value;
@@ -73,6 +73,7 @@ pub(super) fn bench_config(config: &Config) -> Config {
     let mut c = config.target.c.clone().unwrap_or_default();
     c.emit = vec![EmitKind::Bench];
     c.umbrella_header = None;
+    c.runtime = RuntimeMode::Inline;
     let target = TargetsConfig { c: Some(c), ..TargetsConfig::default() };
     Config { target, ..config.clone() }
 }

@@ -37,6 +37,7 @@ mod project;
 mod sandbox;
 mod schemas;
 mod shardings;
+mod shared_runtime;
 mod shells;
 mod show;
 mod solve;

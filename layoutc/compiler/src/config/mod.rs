@@ -176,6 +176,10 @@ pub struct TargetC {
     /// Integer type of indices, extents and offsets in all generated signatures: `int64_t` or `int32_t`. The default is
     /// `int64_t`.
     pub index_type: IndexType,
+    /// Place of the runtime, the C functions that are the same for all manifests: `shared` for one header
+    /// `layoutc_runtime.h` in the folder `c` of the output folder, which all sources include, or `inline` for a copy of
+    /// the functions in each source that needs them. The default is `inline`.
+    pub runtime: RuntimeMode,
     /// Path of the umbrella header, a header that includes the headers of all manifests, except those that need MPI. It
     /// is relative to the folder `c` of the output folder and ends in `.h` or `.hpp`: `all.h`, `include/all.h`. By
     /// default no umbrella header is written.
@@ -194,6 +198,7 @@ impl Default for TargetC {
             macros: false,
             openmp: false,
             index_type: IndexType::Int64,
+            runtime: RuntimeMode::Inline,
             umbrella_header: None,
             umbrella_span: 0..0,
         }
@@ -385,6 +390,16 @@ pub enum IndexType {
     /// (`limit::index_type`).
     #[serde(rename = "int32_t")]
     Int32,
+}
+
+/// Place of the runtime of generated C.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RuntimeMode {
+    /// One header for all sources.
+    Shared,
+    /// A copy in each source, of the functions that it needs.
+    Inline,
 }
 
 /// JSON schema of layoutc.toml, indented, with a final line end: the contents of `schemas/layoutc.schema.json`.

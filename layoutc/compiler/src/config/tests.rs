@@ -24,7 +24,7 @@ fn every_key_is_read() {
     assert!(c.macros && c.openmp);
     assert_eq!(c.umbrella_header.as_deref(), Some("include/all.h"));
     assert_eq!(&FULL[c.umbrella_span], "\"include/all.h\"");
-    assert_eq!(c.index_type, IndexType::Int32);
+    assert_eq!((c.index_type, c.runtime), (IndexType::Int32, RuntimeMode::Shared));
     let opencl = config.target.opencl.unwrap();
     assert_eq!((opencl.image_max, opencl.index_type), ([8192, 4096], OpenClIndex::Long));
     let cuda = config.target.cuda.unwrap();
@@ -87,7 +87,7 @@ fn the_schema_describes_every_key_with_its_default() {
     };
     assert_eq!(keys("ProjectConfig"), ["name", "sources", "out-dir", "templates-dir", "prefix"]);
     assert_eq!(keys("Defaults"), ["alignment", "fill", "padding-warning"]);
-    let c = ["standard", "emit", "macros", "openmp", "index-type", "umbrella-header"];
+    let c = ["standard", "emit", "macros", "openmp", "index-type", "runtime", "umbrella-header"];
     assert_eq!(keys("TargetC"), c);
     assert_eq!(schema["$defs"]["Defaults"]["properties"]["alignment"]["default"], 64);
     assert_eq!(schema["$defs"]["Defaults"]["additionalProperties"], false);

@@ -3,41 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Primitives that apply one element conversion to contiguous runs and to transposed blocks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct RunCast {
-    /// Conversion name, as in syntax trees: `f32_to_f16`.
-    pub cast: String,
-    /// Element type of the source, in manifest notation.
-    pub from: String,
-    /// Element type of the destination, in manifest notation.
-    pub to: String,
-    /// Type of the source buffer's items.
-    pub from_type: String,
-    /// Type of the destination buffer's items.
-    pub to_type: String,
-    /// Bytes of a source element.
-    pub from_bytes: u32,
-    /// Bytes of a destination element.
-    pub to_bytes: u32,
-    /// True if the mode of the conversion is `saturate`. False where the modes have equal results, as from f32 to i8.
-    pub saturates: bool,
-    /// True if the primitive for contiguous runs is called.
-    pub runs: bool,
-    /// Primitives for transposed blocks that are called, one for each number of adjacent elements that are transposed
-    /// as a unit.
-    pub transposes: Vec<RunTranspose>,
-}
-
-/// Unit of adjacent elements that is transposed as one element while a block is converted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct RunTranspose {
-    /// Number of adjacent elements in the unit.
-    pub together: u32,
-    /// Bytes of the unit in the narrower of the two element types.
-    pub bytes: u32,
-}
-
 /// Bit cast between a float and the integer of its width.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FloatBits {

@@ -1,16 +1,15 @@
 //! Element conversion functions that a unit has to define: those that its relayouts, kernels and tests call, and the
 //! functions that these are composed of.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::dialect::{Dialect, Subnormals};
-use super::model::{CastFloat, CastSide, CastUnit, RunCast, RunTranspose};
+use super::model::{CastFloat, CastSide, CastUnit};
 use super::{element, float_bits};
 use crate::base::cast::{Cast, CastMode, overflow_bits, range};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::base::fill;
 use crate::emit::syntax::Spelling;
-use crate::passes::{Requirements, Routine};
 
 /// Conversions to define for those that are called, each after the conversions that it is composed of.
 pub(super) fn defined(called: &BTreeSet<Cast>) -> Vec<Cast> {
@@ -23,44 +22,6 @@ pub(super) fn defined(called: &BTreeSet<Cast>) -> Vec<Cast> {
         }
     }
     all
-}
-
-/// Conversion primitives for runs and transposed blocks, sorted by name.
-pub(super) fn runs(needs: &Requirements) -> Vec<RunCast> {
-    let mut all: BTreeMap<String, RunCast> = BTreeMap::new();
-    for routine in &needs.routines {
-        let (Routine::CastRuns(cast) | Routine::CastTranspose(cast, _)) = routine else { continue };
-        let unit = all.entry(cast.name()).or_insert_with(|| run_cast(*cast));
-        match routine {
-            Routine::CastTranspose(_, together) => {
-                let bytes = unit.from_bytes.min(unit.to_bytes).saturating_mul(*together);
-                unit.transposes.push(RunTranspose { together: *together, bytes });
-            }
-            _ => unit.runs = true,
-        }
-    }
-    all.into_values().collect()
-}
-
-fn run_cast(cast: Cast) -> RunCast {
-    let side = |dtype: Dtype| {
-        let ty = element::type_name(&super::dialect::C, &dtype.to_string(), true);
-        (dtype.to_string(), ty, dtype.element_bits() / 8)
-    };
-    let ((from, from_type, from_bytes), (to, to_type, to_bytes)) =
-        (side(cast.from()), side(cast.to()));
-    RunCast {
-        cast: cast.name(),
-        from,
-        to,
-        from_type,
-        to_type,
-        from_bytes,
-        to_bytes,
-        saturates: cast.mode() == CastMode::Saturate,
-        runs: false,
-        transposes: Vec::new(),
-    }
 }
 
 /// Name of a conversion function: `layoutc_cast_f32_to_f16`.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::outputs::{common_folder, stem};
+use super::runtime::header;
 use super::umbrella::umbrella;
 use super::{GeneratedFile, Settings, Target, Templates};
 use crate::base::diagnostic::{self, Diagnostic};
@@ -60,7 +61,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Files of all manifests for every configured target: target by target, in the order of the manifests. The
-    /// umbrella header is the last file, if one is configured.
+    /// umbrella header and the shared runtime are the last files, if they are configured.
     ///
     /// # Errors
     /// The diagnostics of [`files`](Self::files), or the one of [`umbrella`](Self::umbrella).
@@ -71,6 +72,7 @@ impl<'a> Emitter<'a> {
         let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
         let header = self.umbrella(&paths).map_err(|fault| vec![*fault])?;
         files.extend(header);
+        files.extend(self.runtime().map_err(|fault| vec![*fault])?);
         Ok(files)
     }
 
@@ -81,6 +83,14 @@ impl<'a> Emitter<'a> {
     /// `output::collision` if another output has the same path, regardless of case, and `template::*`.
     pub fn umbrella(&self, outputs: &[&str]) -> Result<Option<GeneratedFile>, Box<Diagnostic>> {
         umbrella(self.config, outputs, self.templates)
+    }
+
+    /// Header with the runtime that the C sources of the project share; `None` if the sources define what they need.
+    ///
+    /// # Errors
+    /// `limit::generated` if the runtime is invalid.
+    pub fn runtime(&self) -> Result<Option<GeneratedFile>, Box<Diagnostic>> {
+        header::header(self.config)
     }
 
     /// Files of each job, in the order of the jobs; empty for a job whose target is not configured.

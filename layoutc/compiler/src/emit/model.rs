@@ -9,10 +9,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use super::block_model::{BlockCall, Blocks, TransposeUnit};
-pub use super::cast_model::{
-    CastFloat, CastSide, CastUnit, FloatBits, PackFromUnit, RunCast, RunTranspose,
-};
+pub use super::cast_model::{CastFloat, CastSide, CastUnit, FloatBits, PackFromUnit};
 pub use super::compute_model::{
     ArithmeticUnit, ComputeBenchUnit, ComputeMemoryUnit, ComputeTestUnit, ComputeUnit,
     ComputedUnit, LocalUnit, OperandTestUnit,
@@ -65,8 +62,11 @@ pub struct Unit {
     /// Helper functions on indices that generated code calls, in alphabetical order: some of `floor_div`, `floor_mod`,
     /// `hilbert`, `hilbert_cell`, `max`, `min`.
     pub helpers: Vec<String>,
-    /// Relayout primitives that CPU functions call: pack, unpack, convert, and kernels that only copy.
-    pub blocks: Blocks,
+    /// Sections of the C runtime that the source defines, in order. The template function `runtime_text` returns their text.
+    pub runtime: Vec<String>,
+    /// Path of the header of the project's shared runtime, relative to the source; `null` if the source does not
+    /// include it.
+    pub runtime_header: Option<String>,
     /// Functions by which a work item transposes words of several elements in registers.
     pub turns: Vec<TurnUnit>,
     /// Helpers that the reference implementations in the test program call, named as in `helpers`.

@@ -2,6 +2,7 @@
 //! tensors. Errors in a manifest do not change the paths.
 
 use super::Settings;
+use super::runtime::header;
 use crate::config::{Config, TargetC};
 
 /// Paths of the files that [`Compiler`](crate::Compiler) generates from the manifest `path` for a target; empty if the
@@ -19,6 +20,12 @@ pub fn output_paths(config: &Config, target: &str, path: &str, exchanges: bool) 
 /// Path of the header that [`Emitter::umbrella`](super::Emitter::umbrella) generates; `None` if none is configured.
 pub fn umbrella_path(config: &Config) -> Option<String> {
     umbrella_header(config).map(|(_, path)| format!("c/{path}"))
+}
+
+/// Path of the header that [`Emitter::runtime`](super::Emitter::runtime) generates; `None` if the configuration has no
+/// shared runtime.
+pub fn runtime_path(config: &Config) -> Option<String> {
+    header::path(config)
 }
 
 /// C target and path of its umbrella header, relative to the target's folder; `None` if no header is configured.

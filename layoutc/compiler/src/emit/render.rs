@@ -13,7 +13,7 @@ use minijinja::value::Value;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 
 use super::filters::{self, Dialects, text_of, too_long};
-use super::once;
+use super::runtime;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::config::Config;
@@ -34,34 +34,19 @@ macro_rules! built_in {
 /// Built-in templates as pairs (name, text), sorted by folder.
 pub const BUILT_IN: &[(&str, &str)] = &[
     built_in!("c/access.h.j2"),
-    built_in!("c/aligned.c.j2"),
-    built_in!("c/alternate.c.j2"),
     built_in!("c/bench.c.j2"),
-    built_in!("c/blocks.c.j2"),
-    built_in!("c/cast_runs.c.j2"),
-    built_in!("c/cast_vectors.c.j2"),
     built_in!("c/compute_test.c.j2"),
-    built_in!("c/computes.c.j2"),
-    built_in!("c/diagonals.c.j2"),
     built_in!("c/floats.h.j2"),
     built_in!("c/header.h.j2"),
     built_in!("c/mpi.c.j2"),
     built_in!("c/mpi.h.j2"),
-    built_in!("c/mpi_lattice.c.j2"),
     built_in!("c/mpi_test.c.j2"),
-    built_in!("c/pieces.c.j2"),
-    built_in!("c/runs.c.j2"),
     built_in!("c/schedule.c.j2"),
     built_in!("c/schedule.h.j2"),
     built_in!("c/ring_test.c.j2"),
     built_in!("c/sharding_test.c.j2"),
     built_in!("c/source.c.j2"),
-    built_in!("c/squares.c.j2"),
-    built_in!("c/strips.c.j2"),
     built_in!("c/test.c.j2"),
-    built_in!("c/transpose.c.j2"),
-    built_in!("c/transposes.c.j2"),
-    built_in!("c/turns.c.j2"),
     built_in!("c/umbrella.h.j2"),
     built_in!("c/view_test.c.j2"),
     built_in!("common/arithmetic.j2"),
@@ -170,7 +155,7 @@ impl<'t> Frames<'t> {
             None => Ok(owned.get(name).map(str::to_owned)),
         });
         filters::add(&mut environment, dialects);
-        once::add(&mut environment);
+        runtime::add(&mut environment);
         environment.remove_global("debug");
         let built_in = BUILT_IN.iter().map(|(name, _)| *name).filter(|name| {
             name.split_once('/').is_some_and(|(folder, _)| [language, "common"].contains(&folder))

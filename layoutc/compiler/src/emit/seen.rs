@@ -8,14 +8,13 @@ use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value};
 use serde::Serialize;
 
 use super::model::{
-    ArithmeticUnit, AxisUnit, BenchUnit, BlockCall, Blocks, BufferAlignment, BufferUnit, CallUnit,
-    CastFloat, CastSide, CastUnit, ComputeBenchUnit, ComputeMemoryUnit, ComputeTestUnit,
-    ComputeUnit, ComputedUnit, Constant, ConvertUnit, Files, FloatBits, HeldUnit, ImageUnit,
-    KernelUnit, KernelsUnit, Language, LocalUnit, MacroUnit, MeshAxisUnit, OperandTestUnit,
-    OperatorUnit, PackFromUnit, Packed, ParamUnit, Parts, RangeUnit, ReshardUnit, RingUnit,
-    RunCast, RunTranspose, ScheduleUnit, ShardingUnit, SmallFloat, SpaceUnit, Structure,
-    TensorUnit, TestTensorUnit, TestUnit, TransposeUnit, TurnUnit, UnalignedUnit, Unit,
-    ViewTestUnit, ViewUnit,
+    ArithmeticUnit, AxisUnit, BenchUnit, BufferAlignment, BufferUnit, CallUnit, CastFloat,
+    CastSide, CastUnit, ComputeBenchUnit, ComputeMemoryUnit, ComputeTestUnit, ComputeUnit,
+    ComputedUnit, Constant, ConvertUnit, Files, FloatBits, HeldUnit, ImageUnit, KernelUnit,
+    KernelsUnit, Language, LocalUnit, MacroUnit, MeshAxisUnit, OperandTestUnit, OperatorUnit,
+    PackFromUnit, Packed, ParamUnit, Parts, RangeUnit, ReshardUnit, RingUnit, ScheduleUnit,
+    ShardingUnit, SmallFloat, SpaceUnit, Structure, TensorUnit, TestTensorUnit, TestUnit, TurnUnit,
+    UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
 use crate::emit::syntax::{Expr, Function, Stmt};
@@ -65,7 +64,7 @@ macro_rules! show {
 show! {
     Unit {
         version, target, generator, manifest, files, guard, stamp_name, stamp, emit, language,
-        header_includes, source_includes, host_helpers, wide_helpers, helpers, blocks, turns, test_helpers,
+        header_includes, source_includes, host_helpers, wide_helpers, helpers, runtime, runtime_header, turns, test_helpers,
         conversions, float_bits, casts, arithmetic, test_arithmetic, structures, tensors, views, converts, reshards, computes,
         computed, schedules,
     }
@@ -86,12 +85,6 @@ show! {
     ComputedUnit { tensor, numbers, is_filled, is_written }
     ComputeBenchUnit { values, elements, operations, bytes, memory }
     ComputeMemoryUnit { in_buffer, bytes, one }
-    Blocks { runs, transposes, zeros, casts }
-    TransposeUnit { bytes, few, few_rows, tiles, near, past, calls }
-    RunCast {
-        cast, from, to, from_type, to_type, from_bytes, to_bytes, saturates, runs, transposes,
-    }
-    RunTranspose { together, bytes }
     FloatBits { guard, name, from, to }
     CastUnit {
         cast, name, guard, doc, form, parts, from, to, word, signed_word, word_bits, top_field,
@@ -196,7 +189,7 @@ macro_rules! show_trees {
     )*};
 }
 
-show_trees! { BlockCall Expr Function Stmt }
+show_trees! { Expr Function Stmt }
 
 fn serialised(tree: &impl Serialize) -> Value {
     in_order(Value::from(Serde(tree)))

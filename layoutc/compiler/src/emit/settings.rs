@@ -6,8 +6,11 @@ use std::sync::Arc;
 use super::dialect::{C, C_INT32, CUDA, CUDA_INT64, Dialect, HIP, HIP_INT64, OPENCL, OPENCL_INT64};
 use super::language::{C_FILES, CUDA_FILES, HIP_FILES, Language, OPENCL_FILES};
 use super::model;
+use super::runtime::RuntimePlace;
 use crate::base::diagnostic::FileSpan;
-use crate::config::{Config, CudaIndex, EmitKind, IndexType, OpenClIndex, TargetCustom};
+use crate::config::{
+    Config, CudaIndex, EmitKind, IndexType, OpenClIndex, RuntimeMode, TargetCustom,
+};
 use crate::loops::heuristics::parallelize::Cores;
 use crate::loops::relayout::plan::{Primitives, RelayoutOptions};
 
@@ -28,6 +31,8 @@ pub struct Settings {
     pub emit: BTreeSet<Part>,
     /// Number of CPU threads of pack, unpack, convert and kernel functions: one or all.
     pub cores: Cores,
+    /// Where the C runtime is defined.
+    pub runtime: RuntimePlace,
     /// Greatest sizes `[width, height, images]`, inclusive, in texels and images: of a single image, and of an array of
     /// images.
     pub image_max: [[u64; 3]; 2],
@@ -61,6 +66,7 @@ impl Settings {
             standard: String::new(),
             emit: parts.into_iter().collect(),
             cores: Cores::One,
+            runtime: RuntimePlace::Inline,
             image_max: language.limits.image_max,
             unaligned_buffers: false,
             own: None,
@@ -105,7 +111,11 @@ impl Settings {
             let emit = c.emit.iter().copied().map(output_kind).chain(macros).collect();
             let standard = c.standard.name().to_owned();
             let cores = if c.openmp { Cores::All } else { Cores::One };
-            all.push(Self { dialect, standard, emit, cores, ..Self::of(&C_FILES) });
+            let runtime = match c.runtime {
+                RuntimeMode::Shared => RuntimePlace::Shared,
+                RuntimeMode::Inline => RuntimePlace::Inline,
+            };
+            all.push(Self { dialect, standard, emit, cores, runtime, ..Self::of(&C_FILES) });
         }
         if let Some(opencl) = &target.opencl {
             let dialect = match opencl.index_type {

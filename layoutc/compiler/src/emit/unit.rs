@@ -9,13 +9,14 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 use super::compute_unit::{self, relayout};
 use super::dialect::Dialect;
 use super::model::{
-    AxisUnit, Blocks, ComputeUnit, Constant, ConvertUnit, Language, MacroUnit, PackFromUnit,
-    Packed, SpaceUnit, TensorUnit, Unit, VERSION,
+    AxisUnit, ComputeUnit, Constant, ConvertUnit, Language, MacroUnit, PackFromUnit, Packed,
+    SpaceUnit, TensorUnit, Unit, VERSION,
 };
 use super::print::{self, Style};
+use super::runtime::{self, UnitRuntime};
 use super::whole::Whole;
 use super::{
-    Part, Settings, arithmetic, bench_unit, blocks, casts, compute_test, element, fits, float_bits,
+    Part, Settings, arithmetic, bench_unit, casts, compute_test, element, fits, float_bits,
     globals, kernels, macros, needs, plan_fault, reshard_unit, schedule_unit, suits, test_unit,
     turns, types, view_unit,
 };
@@ -159,7 +160,8 @@ pub(super) fn build(
         host_helpers: Vec::new(),
         wide_helpers: Vec::new(),
         helpers: Vec::new(),
-        blocks: Blocks::default(),
+        runtime: Vec::new(),
+        runtime_header: None,
         turns: Vec::new(),
         test_helpers: Vec::new(),
         conversions: types::conversions(dialect, &manifest.tensors),
@@ -178,7 +180,10 @@ pub(super) fn build(
     };
     let tests = needs::of_tests(&unit);
     let cores = needs::of_cores(&unit);
-    unit.blocks = blocks::of(&cores);
+    let has_kernels = unit.computes.iter().any(|c| c.function.is_some() && !c.is_relayout);
+    let own = UnitRuntime::new(&cores, has_kernels, settings.runtime);
+    unit.runtime = own.sections;
+    unit.runtime_header = own.is_shared.then(|| runtime::header::include(out_stem));
     let mut needs = if language.kernels { needs::of_kernels(&unit) } else { cores };
     unit.arithmetic = arithmetic::of(&needs, dialect);
     unit.turns = turns::of(&needs, dialect);
@@ -192,9 +197,7 @@ pub(super) fn build(
     unit.float_bits = float_bits::of(&casts, has_small_floats, dialect);
     needs.extend(&needs::of_indices(&unit));
     unit.source_includes = needs::includes(&needs, dialect);
-    if !unit.blocks.is_empty() {
-        unit.source_includes = blocks::includes(unit.source_includes);
-    }
+    unit.source_includes = runtime::includes(unit.source_includes, &unit.runtime);
     needs.extend(&needs::of_sizes(&unit, language.kernels));
     unit.helpers = needs::helpers(&needs);
     let plain = Dialect::find(language.name, dialect.index).map_or(dialect, |[_, plain]| plain);

@@ -35,7 +35,7 @@ pub use self::openmp::{has_vector_versions, openmp};
 pub use self::partition::partition;
 pub use self::ranges::Ranges;
 pub use self::requirements::{
-    IndexHelper, Library, Requirements, Routine, TransposeCall, requirements,
+    IndexHelper, Library, Requirements, Routine, TransposeKind, requirements,
 };
 pub use self::scalars::scalars;
 pub use self::simplify::simplify;

@@ -6,9 +6,8 @@ use std::collections::BTreeSet;
 use super::arithmetic::{ArithmeticHelper, helper, is_float, update_helper};
 use crate::base::cast::Cast;
 use crate::base::dtype::{Dtype, Scalar};
-use crate::ir::{
-    Expr, Function, Param, ParamType, Part, Primitive, Spelling, Stmt, Strided, Value,
-};
+use crate::ir::{Expr, Function, Param, ParamType, Part, Primitive, Spelling, Stmt, Value};
+use crate::machine::CPU;
 use crate::model::compute::MathFunction;
 
 /// Helper function on indices, in the order of their names.
@@ -35,8 +34,8 @@ pub enum Routine {
     CopyRuns,
     /// Fill of contiguous runs with zero bytes, [`Primitive::ZeroRuns`].
     ZeroRuns,
-    /// Transposition of one or several blocks, [`Primitive::Transpose`].
-    Transpose(TransposeCall),
+    /// Transposition of one or several blocks, [`Primitive::Transpose`], with the bytes of the unit that is transposed.
+    Transpose(u32, TransposeKind),
     /// Conversion of the elements of contiguous runs, [`Primitive::CastRuns`].
     CastRuns(Cast),
     /// Transposition of a block with a conversion, [`Primitive::CastTranspose`]; the number is that of adjacent
@@ -47,19 +46,15 @@ pub enum Routine {
     TransposeWords(Dtype, [i64; 2]),
 }
 
-/// Call of a transposition ([`Primitive::Transpose`]). A number is `None` if it is not a constant.
+/// Number of blocks and kind of stores of a transposition ([`Primitive::Transpose`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TransposeCall {
-    /// Size of the unit that is transposed, in bytes: one element or several adjacent ones.
-    pub element_bytes: u32,
-    /// Numbers of rows and columns of a block in most calls; `None` if unknown.
-    pub typical: [Option<u32>; 2],
-    /// Bytes between consecutive columns in the destination, and between consecutive rows in the source.
-    pub strides: [Option<i64>; 2],
-    /// Bytes that the whole relayout writes, or -1 for streaming stores.
-    pub whole_bytes: Option<i64>,
-    /// Bytes between consecutive blocks in the destination and in the source; `None` for a single block.
-    pub steps: Option<[Option<i64>; 2]>,
+pub enum TransposeKind {
+    /// One block of a relayout that is known to fit the L2 cache, with cached stores.
+    Cached,
+    /// One block of any other relayout, with streaming stores where they are faster.
+    Streaming,
+    /// Several blocks.
+    Blocks,
 }
 
 /// Part of the C standard library.
@@ -178,17 +173,8 @@ impl Requirements {
             }
             Primitive::CopyRuns { .. } => Routine::CopyRuns,
             Primitive::ZeroRuns { .. } => Routine::ZeroRuns,
-            Primitive::Transpose {
-                element_bytes, to, from, typical, whole_bytes, blocks, ..
-            } => {
-                let steps = blocks.as_ref().map(|blocks| [&blocks.to_step, &blocks.from_step]);
-                Routine::Transpose(TransposeCall {
-                    element_bytes: *element_bytes,
-                    typical: *typical,
-                    strides: [to, from].map(|side: &Strided| constant(&side.stride)),
-                    whole_bytes: constant(whole_bytes),
-                    steps: steps.map(|steps| steps.map(constant)),
-                })
+            Primitive::Transpose { element_bytes, whole_bytes, blocks, .. } => {
+                Routine::Transpose(*element_bytes, transpose_kind(whole_bytes, blocks.is_some()))
             }
             Primitive::CastRuns { cast, .. } => {
                 self.casts.insert(*cast);
@@ -235,9 +221,13 @@ fn index_helper(expr: &Expr) -> Option<IndexHelper> {
     }
 }
 
-/// Value of an integer constant; `None` for any other expression.
-fn constant(expr: &Expr) -> Option<i64> {
-    if let Expr::Int { value } = expr { Some(*value) } else { None }
+/// Kind of a transposition of a relayout that writes `whole_bytes` bytes, or -1 for streaming stores.
+fn transpose_kind(whole_bytes: &Expr, has_blocks: bool) -> TransposeKind {
+    match whole_bytes {
+        _ if has_blocks => TransposeKind::Blocks,
+        Expr::Int { value } if (0..=CPU.l2_bytes).contains(value) => TransposeKind::Cached,
+        _ => TransposeKind::Streaming,
+    }
 }
 
 /// Element type of a buffer parameter; `None` if no parameter of this name is a buffer.

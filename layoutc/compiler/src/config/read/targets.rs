@@ -6,8 +6,8 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
 use super::super::{
-    CStandard, CudaIndex, EmitKind, IndexType, OpenClIndex, OpenClVersion, TargetC, TargetCuda,
-    TargetCustom, TargetHip, TargetOpenCl, TargetsConfig,
+    CStandard, CudaIndex, EmitKind, IndexType, OpenClIndex, OpenClVersion, RuntimeMode, TargetC,
+    TargetCuda, TargetCustom, TargetHip, TargetOpenCl, TargetsConfig,
 };
 use super::{ConfigReader, find, integer};
 use crate::base::codes::Code;
@@ -17,6 +17,8 @@ const STANDARDS: &[(&str, CStandard)] =
     &[("c99", CStandard::C99), ("c11", CStandard::C11), ("c17", CStandard::C17)];
 const INDEX_TYPES: &[(&str, IndexType)] =
     &[("int64_t", IndexType::Int64), ("int32_t", IndexType::Int32)];
+const RUNTIMES: &[(&str, RuntimeMode)] =
+    &[("shared", RuntimeMode::Shared), ("inline", RuntimeMode::Inline)];
 const EMITS: &[(&str, EmitKind)] = &[
     ("constants", EmitKind::Constants),
     ("index", EmitKind::Index),
@@ -242,7 +244,8 @@ impl ConfigReader<'_> {
     }
 
     fn target_c(&mut self, table: &DeTable<'_>) -> TargetC {
-        let keys = ["standard", "emit", "macros", "openmp", "index-type", "umbrella-header"];
+        let keys =
+            ["standard", "emit", "macros", "openmp", "index-type", "runtime", "umbrella-header"];
         self.known(table, "[target.c]", &keys);
         let default = TargetC::default();
         TargetC {
@@ -251,6 +254,7 @@ impl ConfigReader<'_> {
             macros: self.boolean(table, "macros").unwrap_or(default.macros),
             openmp: self.boolean(table, "openmp").unwrap_or(default.openmp),
             index_type: self.choice(table, "index-type", INDEX_TYPES).unwrap_or(default.index_type),
+            runtime: self.choice(table, "runtime", RUNTIMES).unwrap_or(default.runtime),
             umbrella_header: self.umbrella_header(table),
             umbrella_span: find(table, "umbrella-header").map_or(0..0, |(_, span)| span),
         }

@@ -272,8 +272,8 @@ impl<'a> Writer<'a> {
                 self.call_on_blocks("copy_runs", &[(to, None), (from, None)], &args, depth);
             }
             Stmt::Transpose { element_bytes, to, from, rows, columns, typical: _, whole_bytes } => {
-                let cached = if whole_bytes.is_near() { "_cached" } else { "" };
-                let function = format!("transpose_{element_bytes}{cached}");
+                let cached = if whole_bytes.is_near() { "cached_" } else { "" };
+                let function = format!("transpose_{cached}{element_bytes}");
                 let args = [rows, columns, whole_bytes];
                 self.call_on_blocks(&function, &[(to, None), (from, None)], &args, depth);
             }
@@ -290,7 +290,7 @@ impl<'a> Writer<'a> {
                 count,
                 whole_bytes,
             } => {
-                let function = format!("transposes_{element_bytes}");
+                let function = format!("transpose_blocks_{element_bytes}");
                 let places = [(to, Some(to_step)), (from, Some(from_step))];
                 let args = [rows, columns, count, from_next, whole_bytes];
                 self.call_on_blocks(&function, &places, &args, depth);

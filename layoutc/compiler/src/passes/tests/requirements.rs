@@ -10,9 +10,10 @@ use crate::ir::{
     Blocks, Expr, Function, LoopKind, Param, ParamType, Primitive, Returns, Spelling, Stmt,
     Strided, Update, Value, ValueOp,
 };
+use crate::machine::CPU;
 use crate::model::compute::MathFunction;
 use crate::passes::{
-    ArithmeticHelper, IndexHelper, Library, Requirements, Routine, TransposeCall, requirements,
+    ArithmeticHelper, IndexHelper, Library, Requirements, Routine, TransposeKind, requirements,
 };
 
 const F32: Dtype = Dtype { scalar: Scalar::F32, lanes: 1 };
@@ -193,34 +194,36 @@ fn copies_of_one_type_are_moves() {
 }
 
 #[test]
-fn transpositions_keep_their_constants() {
-    let transpose = |stride: Expr, blocks| Primitive::Transpose {
-        element_bytes: 4,
-        to: strided(Expr::int(12)),
-        from: strided(stride),
-        rows: Expr::name("n"),
-        columns: Expr::int(3),
-        typical: [None, Some(3)],
-        whole_bytes: Expr::int(-1),
-        blocks,
+fn transpositions_of_small_relayouts_need_cached_stores_only() {
+    let kind = |whole_bytes: Expr, has_blocks: bool| {
+        let zero = || Expr::int(0);
+        let blocks =
+            Blocks { count: zero(), to_step: zero(), from_step: zero(), from_next: zero() };
+        let transpose = Primitive::Transpose {
+            element_bytes: 4,
+            to: strided(Expr::int(12)),
+            from: strided(Expr::name("n")),
+            rows: Expr::name("n"),
+            columns: Expr::int(3),
+            typical: [None, Some(3)],
+            whole_bytes,
+            blocks: has_blocks.then(|| Box::new(blocks)),
+        };
+        of(vec![transpose.into()]).routines
     };
-    let zero = || Expr::int(0);
-    let (to_step, from_step) = (Expr::int(48), Expr::name("n"));
-    let blocks = Blocks { count: zero(), to_step, from_step, from_next: zero() };
-    let one = TransposeCall {
-        element_bytes: 4,
-        typical: [None, Some(3)],
-        strides: [Some(12), None],
-        whole_bytes: Some(-1),
-        steps: None,
-    };
-    let several =
-        TransposeCall { strides: [Some(12), Some(8)], steps: Some([Some(48), None]), ..one };
-    let found = of(vec![
-        transpose(Expr::name("n"), None).into(),
-        transpose(Expr::int(8), Some(Box::new(blocks))).into(),
-    ]);
-    assert_eq!(found.routines, [one, several].map(Routine::Transpose).into());
+    let l2 = CPU.l2_bytes;
+    for (whole_bytes, expected) in [
+        (Expr::int(-1), TransposeKind::Streaming),
+        (Expr::int(0), TransposeKind::Cached),
+        (Expr::int(l2), TransposeKind::Cached),
+        (Expr::int(l2 + 1), TransposeKind::Streaming),
+        (Expr::name("n"), TransposeKind::Streaming),
+    ] {
+        let found = kind(whole_bytes.clone(), false);
+        assert_eq!(found, [Routine::Transpose(4, expected)].into(), "{whole_bytes:?}");
+        let found = kind(whole_bytes, true);
+        assert_eq!(found, [Routine::Transpose(4, TransposeKind::Blocks)].into());
+    }
 }
 
 #[test]

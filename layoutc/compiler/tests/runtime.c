@@ -1,8 +1,6 @@
-// Harness of the runtime block routines, against plain loops: sizes around every vector length, strides and pointers of
+// Test of the primitives of the runtime alone, against plain loops: sizes around every vector length, strides and pointers of
 // any alignment, and no write outside the block.
-// Disables `flatten`: the relayouts of the source are not called, so nothing need be inlined into them.
-#define flatten
-#include "blocks.c"
+#include "runtime.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,8 +215,13 @@ static int blocks(several run, int64_t bytes) {
 }
 
 int main(void) {
-    static const transpose all[] = { layoutc_transpose_1, layoutc_transpose_2, layoutc_transpose_4, layoutc_transpose_8, layoutc_transpose_16 };
-    static const several some[] = { layoutc_transposes_1, layoutc_transposes_2, layoutc_transposes_4, layoutc_transposes_8, layoutc_transposes_16 };
+    static const transpose all[] = {
+        layoutc_transpose_1, layoutc_transpose_2, layoutc_transpose_4, layoutc_transpose_8, layoutc_transpose_16,
+    };
+    static const several some[] = {
+        layoutc_transpose_blocks_1, layoutc_transpose_blocks_2, layoutc_transpose_blocks_4,
+        layoutc_transpose_blocks_8, layoutc_transpose_blocks_16,
+    };
     int faults = 0;
     scatter();
     for (int round = 0; round < ROUNDS && faults < 5; ++round) {

@@ -1,5 +1,5 @@
-//! Runtime block routines of the generated C, for every element size and vector length, against plain loops
-//! (`blocks.c`).
+//! Primitives of the C runtime: alone, for every element size and vector length, against plain loops (`runtime.c`), and
+//! in generated sources.
 #![allow(clippy::unwrap_used, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "runs compilers")]
 #![allow(clippy::print_stdout, reason = "lists skipped cases")]
@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use common::cc::{compile_and_run, compilers, folder, run};
-use layoutc_compiler::config::{self, Config};
-use layoutc_compiler::emit::{Settings, Templates, emit};
+use layoutc_compiler::config::{self, Config, IndexType, RuntimeMode};
+use layoutc_compiler::emit::{Emitter, Settings, Templates, emit};
 use layoutc_compiler::{Compiler, MemorySources};
 
 /// Transposes of every element size, runs, and zero-filled runs. Sizes are symbols, so that they may exceed any cache.
@@ -58,6 +58,18 @@ fn written_of(manifest: &str, name: &str, stem: &str, prefix: &str) -> PathBuf {
     for output in outputs.unwrap() {
         std::fs::write(root.join(&output.path), &output.text).unwrap();
     }
+    root
+}
+
+/// Folder with the sources of the runtime and the test program `harness.c`.
+fn harness(name: &str) -> PathBuf {
+    let root = folder(name);
+    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime");
+    for file in runtime.read_dir().unwrap() {
+        let file = file.unwrap();
+        std::fs::write(root.join(file.file_name()), std::fs::read(file.path()).unwrap()).unwrap();
+    }
+    std::fs::write(root.join("harness.c"), include_str!("runtime.c")).unwrap();
     root
 }
 
@@ -112,8 +124,8 @@ fn sources_that_need_different_blocks_can_be_compiled_as_one() {
 }
 
 /// Tiny cache sizes and streaming threshold, so that small blocks take every path.
-const PAST: [&str; 3] =
-    ["-DLAYOUTC_SECOND_LEVEL=1000", "-DLAYOUTC_LAST_LEVEL=2000", "-DLAYOUTC_LEAST_STREAM=500"];
+const SMALL_CACHES: [&str; 3] =
+    ["-DLAYOUTC_L2_BYTES=1000", "-DLAYOUTC_LLC_BYTES=2000", "-DLAYOUTC_MIN_STREAM_BYTES=500"];
 
 fn vector(bytes: &str) -> &'static str {
     match bytes {
@@ -125,9 +137,8 @@ fn vector(bytes: &str) -> &'static str {
 }
 
 #[test]
-fn block_routines_agree_with_reference_loops() {
-    let root = written("blocks", "blocks", "");
-    std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
+fn primitives_agree_with_reference_loops() {
+    let root = harness("runtime");
     let rounds = cases("-DROUNDS=400", "-DROUNDS=900");
     let address = ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     // Last: vector lengths in the short run.
@@ -146,8 +157,15 @@ fn block_routines_agree_with_reference_loops() {
                     // Alternates, or both in the full run.
                     let streams = ["-DLAYOUTC_STREAM=1", "-DLAYOUTC_STREAM=0"];
                     for &stream in if is_full() { &streams[..] } else { &streams[k % 2..=k % 2] } {
-                        let own = ["-Wall", "-Werror", rounds, vector(bytes), stream];
-                        let all = [flags, &PAST, &own].concat();
+                        let own = [
+                            "-Wall",
+                            "-Wno-unused-function",
+                            "-Werror",
+                            rounds,
+                            vector(bytes),
+                            stream,
+                        ];
+                        let all = [flags, &SMALL_CACHES, &own].concat();
                         let kind = flags.concat().len();
                         let name = format!("{compiler}{kind}_{bytes}{stream}");
                         compile_and_run(root, &name, &["harness.c"], (compiler, all, true));
@@ -159,12 +177,11 @@ fn block_routines_agree_with_reference_loops() {
 }
 
 #[test]
-fn block_routines_with_64_byte_vectors_run_emulated() {
+fn primitives_with_64_byte_vectors_run_emulated() {
     if !emulates_avx512() {
         return;
     }
-    let root = written("blocks_avx512", "blocks", "");
-    std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
+    let root = harness("runtime_avx512");
     std::fs::write(root.join("avx512.h"), include_str!("avx512.h")).unwrap();
     let rounds = cases("-DROUNDS=400", "-DROUNDS=1500");
     let address = ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
@@ -175,7 +192,7 @@ fn block_routines_with_64_byte_vectors_run_emulated() {
     let modes = cases(&modes[..1], &modes[..]);
     std::thread::scope(|scope| {
         for (compiler, flags, stream) in modes.iter().filter(|mode| is_installed(mode.0)) {
-            let all = [*flags, &PAST, &avx2, &[*stream]].concat();
+            let all = [*flags, &SMALL_CACHES, &avx2, &[*stream]].concat();
             let root = &root;
             scope.spawn(move || {
                 compile_and_run(root, compiler, &["harness.c"], (compiler, all, true));
@@ -200,21 +217,20 @@ fn emulates_avx512() -> bool {
 }
 
 #[test]
-fn block_routines_agree_on_other_processors() {
-    let root = written("blocks_processors", "blocks", "");
-    std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
+fn primitives_agree_on_other_processors() {
+    let root = harness("runtime_processors");
     let rounds = cases("-DROUNDS=100", "-DROUNDS=200");
     processors::on_each(|processor| {
         let vectors = ["-DLAYOUTC_VECTOR=16", "-DLAYOUTC_VECTOR=0"];
         for vector in cases(&vectors[..1], &vectors[..]) {
-            let flags = [&["-O2", "-w", rounds, vector][..], &PAST[..2]].concat();
+            let flags = [&["-O2", "-w", rounds, vector][..], &SMALL_CACHES[..2]].concat();
             processors::run(processor, &root, &["harness.c"], &flags);
         }
     });
 }
 
 #[test]
-fn interleaving_needs_few_transpose_tiles() {
+fn fields_are_interleaved_and_deinterleaved() {
     for (k, dtype) in ["u8", "f16", "f32", "f64"].into_iter().enumerate() {
         // Half of the pairs in the short run.
         let is_asked = |few: &usize| few << k <= 16 && (is_full() || (few + k).is_multiple_of(2));
@@ -226,19 +242,7 @@ fn interleaving_needs_few_transpose_tiles() {
             };
             let text = [5, 16, 77, 300].map(one).concat();
             let checked = check_valid(&text);
-            let name = format!("fields_{dtype}_{few}");
-            run(&name, &checked.manifests[0]);
-            let source = std::fs::read_to_string(folder(&name).join(format!("{name}.c"))).unwrap();
-            for of in ["layoutc_tile_", "layoutc_tiles_"] {
-                assert_eq!(source.contains(of), few == 3, "{name}");
-            }
-            assert!(source.contains("layoutc_alternate_"), "{name}");
-            for long in [32, 64] {
-                for of in ["tile", "tiles"] {
-                    let long = format!("layoutc_{of}_{}_{long}", 1 << k);
-                    assert!(!source.contains(&long), "{name}");
-                }
-            }
+            run(&format!("fields_{dtype}_{few}"), &checked.manifests[0]);
         }
     }
 }
@@ -276,10 +280,10 @@ fn row_padding_is_written_in_the_tile_loop() {
 fn transposes_select_batching_and_streaming_stores() {
     for (shape, call) in [
         // Blocks of 4608 bytes that are not whole cache lines on one side, also in a tensor that fits the caches.
-        ("a 40; b 24; c 32; d 23; e 48", "layoutc_transposes_4(&physical[p1], 2826240, 96, "),
+        ("a 40; b 24; c 32; d 23; e 48", "layoutc_transpose_blocks_4(&physical[p1], 2826240, 96, "),
         ("a 3; b 24; c 32; d 23; e 48", "layoutc_transpose_4(&"),
-        ("a 8; b 16; c 8; d 4; e 16", "layoutc_transpose_4_cached(&"),
-        ("a 61; b 16; c 33; d 63; e 16", "layoutc_transposes_4(&"),
+        ("a 8; b 16; c 8; d 4; e 16", "layoutc_transpose_cached_4(&"),
+        ("a 61; b 16; c 33; d 63; e 16", "layoutc_transpose_blocks_4(&"),
     ] {
         let text =
             format!("tensor t dtype=f32 {{ shape {{ {shape} }}; layout {{ order e c a d b }} }}");
@@ -292,10 +296,11 @@ fn transposes_select_batching_and_streaming_stores() {
 }
 
 #[test]
-fn benchmarked_conversions_stay_below_480_lines() {
+fn sources_of_benchmarked_conversions_with_a_shared_runtime_are_short() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/conversion");
     let text = std::fs::read_to_string(root.join("layoutc.toml")).unwrap();
-    let config = config::parse(&Arc::from("layoutc.toml"), &text).unwrap();
+    let mut config = config::parse(&Arc::from("layoutc.toml"), &text).unwrap();
+    config.target.c.as_mut().unwrap().runtime = RuntimeMode::Shared;
     let files = root.join("layouts").read_dir().unwrap().map(|file| file.unwrap().path());
     let mut too_long = Vec::new();
     let mut count = 0;
@@ -308,11 +313,93 @@ fn benchmarked_conversions_stay_below_480_lines() {
         let outputs = compiler.emit(&checked, &Templates::default()).unwrap();
         let source = outputs.iter().find(|output| output.path == "c/a.c").unwrap();
         let lines = source.text.lines().count();
-        if lines >= 480 {
+        if lines >= 120 {
             too_long.push(format!("{}: {lines}", path.display()));
         }
         count += 1;
     }
     assert_eq!(count, 36);
     assert!(too_long.is_empty(), "{too_long:#?}");
+}
+
+/// Configurations with a shared runtime, one for each index type.
+fn shared(index: IndexType) -> Config {
+    let mut config = Config::default();
+    let c = config.target.c.as_mut().unwrap();
+    (c.runtime, c.index_type) = (RuntimeMode::Shared, index);
+    config
+}
+
+/// Folder with the outputs of manifests that share a runtime: those of `MANIFEST`, and conversions in a folder.
+fn written_shared(name: &str, index: IndexType) -> PathBuf {
+    let casts = "tensor a dtype=f32 { shape { r 300; c 70 }; layout { order c r } }\n\
+        tensor b dtype=f16 { shape { r 300; c 70 }; layout { order r c } }\n\
+        tensor c dtype=u8 { shape { r 300; c 70 }; layout { order c r } }\n\
+        convert a to=b cast=round\nconvert a to=c cast=round\nconvert c to=a cast=round\n";
+    let moves = format!("{MANIFEST}{}", small_blocks());
+    let mut sources = MemorySources::of("moves.kdl", &moves);
+    sources.insert("deep/casts.kdl", casts);
+    let config = shared(index);
+    let compiler = Compiler::new(&sources, &config);
+    let checked = compiler.check(&["moves.kdl".to_owned(), "deep/casts.kdl".to_owned()]);
+    assert_eq!(checked.diagnostics, []);
+    let root = folder(name);
+    std::fs::create_dir_all(root.join("c/deep")).unwrap();
+    for output in compiler.emit(&checked, &Templates::default()).unwrap() {
+        std::fs::write(root.join(&output.path), &output.text).unwrap();
+    }
+    root
+}
+
+#[test]
+fn manifests_share_a_runtime() {
+    let all = [("shared_64", IndexType::Int64), ("shared_32", IndexType::Int32)];
+    for (name, index) in all.into_iter().take(cases(1, 2)) {
+        let root = written_shared(name, index);
+        let sources = ["c/moves.c", "c/deep/casts.c"];
+        let texts = sources.map(|path| std::fs::read_to_string(root.join(path)).unwrap());
+        for (text, include) in texts.iter().zip(["layoutc_runtime.h", "../layoutc_runtime.h"]) {
+            assert!(text.contains(&format!("#include \"{include}\"\n")), "{text}");
+            assert!(!text.contains("_mm"), "{text}");
+        }
+        for (k, (compiler, flags, runs)) in (0..).zip(compilers()) {
+            for test in ["c/moves_test.c", "c/deep/casts_test.c"] {
+                let program = format!("test_{k}_{}", test.len());
+                let sources = [test, sources[0], sources[1]];
+                compile_and_run(&root, &program, &sources, (compiler, flags.clone(), runs));
+            }
+        }
+    }
+}
+
+/// Tokens of C text after the preprocessor, without blanks.
+fn preprocessed(root: &Path, file: &str) -> String {
+    let mut command = std::process::Command::new("gcc");
+    let command = command.args(["-E", "-P", "-std=c99", file]).current_dir(root);
+    let text = layoutc_testing::process::output(command).unwrap();
+    text.split_whitespace().collect()
+}
+
+#[test]
+fn the_shared_runtime_is_what_the_preprocessor_makes_of_the_sources() {
+    if !is_installed("gcc") {
+        return;
+    }
+    let root = harness("runtime_preprocessed");
+    let config = shared(IndexType::Int64);
+    let header = Emitter::new(&config, &Templates::default()).runtime().unwrap().unwrap();
+    std::fs::write(root.join("layoutc_runtime.h"), &header.text).unwrap();
+    for vector in ["64", "0"] {
+        for (own, include) in [("plain.c", "runtime.h"), ("expanded.c", "layoutc_runtime.h")] {
+            let text = format!("#define LAYOUTC_VECTOR {vector}\n#include \"{include}\"\n");
+            std::fs::write(root.join(own), text).unwrap();
+        }
+        let [plain, expanded] = ["plain.c", "expanded.c"].map(|file| preprocessed(&root, file));
+        let without_pragmas = |text: String| {
+            text.replace("#pragmaGCCdiagnosticpush", "")
+                .replace("#pragmaGCCdiagnosticignored\"-Wunused-function\"", "")
+                .replace("#pragmaGCCdiagnosticpop", "")
+        };
+        assert_eq!(without_pragmas(plain), without_pragmas(expanded), "LAYOUTC_VECTOR={vector}");
+    }
 }
