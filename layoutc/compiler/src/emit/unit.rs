@@ -50,7 +50,7 @@ pub(super) fn build(
     let globals = globals::globals(manifest, settings)?;
     let (dialect, language) = (settings.dialect, settings.language);
     let avoid = |name: &str| {
-        dialect.keywords.reserved(name).is_some()
+        dialect.keywords.is_avoided(name)
             || dialect.called.contains(&name)
             || globals.contains(name)
     };

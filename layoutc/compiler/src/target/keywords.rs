@@ -3,7 +3,7 @@
 use super::word_set::{Marked, Words};
 use super::words::{
     C_FUNCTIONS, C_KEYWORDS, C_MACROS, CPP_KEYWORDS, CUDA_FUNCTIONS, CUDA_KEYWORDS,
-    OPENCL_FUNCTIONS, OPENCL_KEYWORDS, OPENCL_MACROS,
+    OPENCL_FUNCTIONS, OPENCL_KEYWORDS, OPENCL_MACROS, WINDOWS_MACROS,
 };
 
 /// Identifiers that a target language or its libraries reserve.
@@ -91,6 +91,12 @@ impl Keywords {
     /// reserved, or only for functions.
     pub fn reserved(&self, name: &str) -> Option<&'static str> {
         self.owner(Marked::new(name))
+    }
+
+    /// True if no parameter or variable of generated code has the name `name`, although a manifest may use it: it is
+    /// reserved, or a macro of `windows.h`.
+    pub fn is_avoided(&self, name: &str) -> bool {
+        self.reserved(name).is_some() || WINDOWS_MACROS.contains(Marked::new(name))
     }
 
     /// Language or library because of which a generated function cannot have the name `name`: "the C library" for

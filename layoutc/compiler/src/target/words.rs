@@ -166,6 +166,11 @@ pub(super) static C_MACROS: Words = Words::new(&[
     "jn",
 ]);
 
+/// Macros of `windows.h` in lower case. A parameter or variable of generated code is renamed if it has one of these
+/// names; the other identifiers that contain a name of the manifest have more words.
+pub(super) static WINDOWS_MACROS: Words =
+    Words::new(&["cdecl", "far", "hyper", "interface", "near", "pascal", "small"]);
+
 /// Functions of the C library and of POSIX. A generated function may not have one of these names; a parameter may,
 /// unless generated code calls the function.
 pub(super) static C_FUNCTIONS: Words = Words::new(&[
