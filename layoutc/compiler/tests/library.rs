@@ -37,7 +37,8 @@ fn transform(layout: &str) -> &str {
 
 /// The tensor of a manifest that uses all of the library and declares the tensor `t`.
 fn tensor(declared: &str) -> Tensor {
-    let uses: String = LIBRARY.iter().map(|one| format!("use \"{}\"\n", one.path)).collect();
+    let uses: Vec<String> = LIBRARY.iter().map(|one| format!("use \"{}\"\n", one.path)).collect();
+    let uses = uses.concat();
     check_valid(&format!("{uses}{declared}\n")).manifests.remove(0).tensors.remove(0)
 }
 

@@ -39,7 +39,7 @@ fn the_header_is_written_once_and_restored() {
         // A missing header is written again, alone or by a build of one manifest.
         for arguments in [&["build"][..], &["build", "layouts/a.kdl"]] {
             fs::remove_file(sandbox.path(HEADER)).expect("the header");
-            assert_eq!(sandbox.run(&["build", "--check"]).failure().0, Some(1));
+            assert_eq!(sandbox.run(&["build", "--check"]).code, Some(1));
             sandbox.run(arguments).success();
             assert_eq!(sandbox.read(HEADER).as_ref(), Some(&text));
             assert_eq!(sandbox.files("generated"), built);

@@ -140,7 +140,8 @@ mod tests {
     fn wide_reads_of_amd_serve_distant_lanes_together() {
         // Lanes 16 to 23 have their two halves swapped: lanes 20 to 23 access the banks of lanes 0 to 3, and lanes 16 to
         // 19 those of lanes 4 to 7.
-        let addresses = |lane: i64| Some(lane * 16 ^ if (16..24).contains(&lane) { 64 } else { 0 });
+        let addresses =
+            |lane: i64| Some((lane * 16) ^ if (16..24).contains(&lane) { 64 } else { 0 });
         let request = WarpRequest { addresses: (0..64).map(addresses).collect(), bytes: 16 };
         let cost = |direction| bank_cost(&request, direction, &AMD).wavefronts;
         assert_eq!((cost(AccessDirection::Read), cost(AccessDirection::Write)), (10, 8));

@@ -158,7 +158,8 @@ fn driver(moves: &[Move], outputs: &Outputs<'_>, stem: &str) -> String {
         // Aligned buffers, and for moves with a wide kernel also buffers offset by one element.
         let wide = outputs.cu.contains(&format!(" {name}_wide_kernel("));
         let alignment = format!("{}_BUFFER_ALIGNMENT", a_move.kernel.0.to_uppercase());
-        let alignment = constant(outputs.header, &alignment).filter(|_| !wide);
+        let alignment =
+            constant(outputs.header, &alignment).filter(|_| !wide && !a_move.is_empty());
         if alignment.is_some_and(|bytes| bytes > a_move.element_bytes) {
             let (from, target_memory) = (
                 memory("from", &from.0, &from.1, a_move.element_bytes),
