@@ -264,7 +264,9 @@ fn gates_hold_exactly_without_conflicts() {
     assert_eq!(gated("swizzle 3 3 3 unit=elements", "conflict-free", "shared"), None);
     assert_eq!(gated("swizzle auto", "conflict-free access=a", "shared"), None);
     assert_eq!(gated("", "conflict-free", "shared"), Some("gate::conflict_free"));
-    assert_eq!(gated("swizzle auto", "conflict-free", "global"), Some("gate::conflict_free"));
+    assert_eq!(gated("", "conflict-free", "global"), Some("gate::conflict_free"));
+    assert_eq!(gated("swizzle auto", "conflict-free", "global"), Some("step::form"));
+    assert_eq!(gated("swizzle auto; order k m", "conflict-free", "shared"), Some("step::form"));
     assert_eq!(gated("", "coalesced", "global"), None);
     assert_eq!(gated("order k m", "coalesced", "global"), Some("access::vector"));
     assert_eq!(gated("", "coalesced", "shared"), Some("gate::coalesced"));

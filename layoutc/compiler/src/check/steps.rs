@@ -45,6 +45,8 @@ pub(super) struct StepLowering<'a> {
     pub(super) tensor: &'a str,
     /// Accesses of warps that the tensor declares.
     accesses: &'a [WarpAccess],
+    /// Location of the step `swizzle auto`; `None` if there is none yet.
+    pub(super) swizzle_auto: Option<FileSpan>,
     /// Number of slots that are accounted for: those of the tensor's extents, and those that steps that round up, such
     /// as `tile` and `pad`, add. Slots that a map adds are not counted. `None` on overflow.
     filled: Option<Expr>,
@@ -82,6 +84,7 @@ impl<'a> StepLowering<'a> {
             applied: 0,
             tensor,
             accesses,
+            swizzle_auto: None,
             filled,
             grown: None,
             swizzle_block: None,
@@ -129,6 +132,7 @@ impl StepLowering<'_> {
         if let StepKind::Apply { name, arguments } = &step.kind {
             return self.apply(name, arguments, ground);
         }
+        self.is_before_swizzle_auto(step, &place)?;
         self.attributes.lines.push(line(step));
         match &step.kind {
             StepKind::Apply { .. } => {}

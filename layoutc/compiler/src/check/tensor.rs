@@ -136,10 +136,18 @@ impl TensorChecker<'_> {
         let applier =
             applied.map_err(|errors| with_symbol_advice(errors, recipe, &logical, &symbols))?;
         let padding = applier.padding();
-        let StepLowering { builder, attributes, recorded, .. } = applier;
+        let StepLowering { builder, attributes, recorded, swizzle_auto, .. } = applier;
         let is_viewed = self.place.viewed.contains(self.item.name.value.as_str());
         let view_base = is_viewed.then(|| builder.clone());
         let (memory, space) = self.memory(&attributes)?;
+        if let Some(place) = swizzle_auto.filter(|_| memory != Memory::Shared) {
+            let message = format!(
+                "`swizzle auto` needs a tensor in shared memory, not `{}`",
+                self.item.name.value
+            );
+            let error = Diagnostic::error(Code::StepForm, message, place, "");
+            return Err(vec![error.help("write `memory shared` in the tensor")]);
+        }
         let own = space.as_ref().map_or(1, |space| space.alignment_bytes);
         let own = own.max(dtype.record().map_or(1, |record| record.alignment_bytes().into()));
         let recipe = LayoutSource { least_alignment: own, ..recipe };

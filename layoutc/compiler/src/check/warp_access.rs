@@ -17,8 +17,8 @@ use crate::manifest::syntax::{AccessItem, IntegerExpr, SpannedText};
 use crate::model::{WarpAccess, WarpAccessFault};
 use crate::warp::AccessDirection;
 
-/// Maximum number of elements that all lanes of an access address together.
-const MAX_LANES: i128 = 1 << 16;
+/// Maximum number of lanes of all requests of a tensor's accesses together.
+const MAX_LANES: i128 = 1 << 14;
 
 /// Tensor whose accesses are checked.
 #[derive(Clone, Copy)]
@@ -47,7 +47,19 @@ impl AccessedTensor<'_> {
                 Err(found) => errors.extend(found),
             }
         }
-        if errors.is_empty() { Ok(accesses) } else { Err(errors) }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let lanes = accesses.iter().fold(0_i128, |all, access| all.saturating_add(access.lanes()));
+        match items.last() {
+            Some(last) if lanes > MAX_LANES => {
+                let message = format!("the accesses of `{}` have {lanes} lanes", self.name);
+                let error = Diagnostic::error(Code::LimitSize, message, self.at(&last.span), "");
+                let error = error.note(format!("the maximum is {MAX_LANES}"));
+                Err(vec![error.help("state the access of one warp, or of fewer iterations")])
+            }
+            _ => Ok(accesses),
+        }
     }
 
     fn access(&self, item: &AccessItem) -> CheckResult<WarpAccess> {
@@ -55,14 +67,8 @@ impl AccessedTensor<'_> {
         let along = self.along(item)?;
         let vector = self.vector(item, vendor)?;
         let (text, params) = self.params(&item.map, vendor)?;
+        self.are_names(&item.map, &params)?;
         let index = self.index(&text, &params)?;
-        let lanes = params.iter().fold(1_i128, |all, (_, extent)| all.saturating_mul(*extent));
-        if lanes > MAX_LANES {
-            let message = format!("access `{}` has {lanes} lanes", item.name.value);
-            let error = Diagnostic::error(Code::LimitSize, message, self.at(&item.map.span), "");
-            let error = error.note(format!("the maximum is {MAX_LANES}"));
-            return Err(vec![error.help("state the access of one warp, or of fewer iterations")]);
-        }
         Ok(WarpAccess {
             name: item.name.value.clone(),
             place: self.at(&item.span),
@@ -87,23 +93,35 @@ impl AccessedTensor<'_> {
         Err(error.nearest_or_all(&name.value, "axes", known).into())
     }
 
-    /// Number of elements of a vector: a power of two whose bytes a lane can access at once.
+    /// Number of elements of a vector. A lane accesses 1, 2, 4, 8 or 16 bytes at once, or a power-of-two part of a byte, so
+    /// that no access straddles two of them.
     fn vector(&self, item: &AccessItem, vendor: GpuVendor) -> CheckResult<i128> {
-        let Some(bound) = &item.vector else { return Ok(1) };
-        let vector = number(bound, self.scope, self.file)?;
+        let vector = item.vector.as_ref();
+        let vector = vector.map(|bound| number(bound, self.scope, self.file)).transpose()?;
+        let vector = vector.unwrap_or(1);
         let bits = i128::from(self.element_bits.max(1));
-        let most = i128::from(vendor.memory().access_bytes) * 8 / bits;
-        if vector.count_ones() == 1 && (1..=most.max(1)).contains(&vector) {
+        let bytes = vendor.memory().access_bytes;
+        let most = (i128::from(bytes) * 8 / bits).max(1);
+        let is_vector = vector.count_ones() == 1 && (1..=most).contains(&vector);
+        let width = vector.max(1).saturating_mul(bits);
+        if is_vector && width.count_ones() == 1 && width <= i128::from(bytes) * 8 {
             return Ok(vector);
         }
-        let message = format!(
-            "expected a vector length, a power of two from 1 to {}, found {vector}",
-            most.max(1)
-        );
-        let error = Diagnostic::error(Code::StepValue, message, self.at(&bound.span()), "");
-        let access = vendor.memory().access_bytes;
-        let error = error.note(format!("a lane accesses at most {access} bytes at once"));
-        Err(vec![error.help(near_powers_of_two(vector.max(1), most.max(1)))])
+        let note = format!("a lane accesses 1, 2, 4, 8 or {bytes} bytes at once");
+        let place = item.vector.as_ref().map_or(item.name.span.clone(), IntegerExpr::span);
+        if is_vector {
+            let message = format!(
+                "an access of {vector} element{} has {width} bits",
+                if vector == 1 { "" } else { "s" }
+            );
+            let error = Diagnostic::error(Code::AccessVector, message, self.at(&place), "");
+            let help = "declare the tile with elements of 1, 2, 4, 8, 16, 32, 64 or 128 bits";
+            return Err(vec![error.note(note).help(help)]);
+        }
+        let message =
+            format!("expected a vector length, a power of two from 1 to {most}, found {vector}");
+        let error = Diagnostic::error(Code::StepValue, message, self.at(&place), "").note(note);
+        Err(vec![error.help(near_powers_of_two(vector.max(1), most))])
     }
 
     /// Text of the map without the extents of its parameters, and the parameters with their extents. The first
@@ -139,6 +157,17 @@ impl AccessedTensor<'_> {
             start = end + 1;
         }
         Ok((SpannedText { value: plain, ..text.clone() }, params))
+    }
+
+    /// Checks that the parameters are plain names, at least one.
+    fn are_names(&self, text: &SpannedText, params: &[(String, i128)]) -> CheckResult<()> {
+        let is_plain = |name: &str| !name.is_empty() && !name.starts_with('*');
+        if params.iter().all(|(name, _)| is_plain(name)) {
+            return Ok(());
+        }
+        let message = "the parameters of an access are the lane, and iterations with their extents";
+        let error = Diagnostic::error(Code::StepForm, message, self.at(&text.span), "");
+        Err(vec![error.help("write them as names: `(lane) -> …` or `(lane, i : 4) -> …`")])
     }
 
     /// Extent that the bytes `part` of the map state.
@@ -269,6 +298,15 @@ impl AccessedTensor<'_> {
                 let help =
                     format!("start at multiples of {}, or use a shorter `vector=`", access.vector);
                 Diagnostic::error(Code::AccessVector, message, place, "").note(note).help(help)
+            }
+            WarpAccessFault::Excluded { at, index: element } => {
+                let message = format!("access `{name}` leaves `{}`", self.name);
+                let element = super::faults::index(element);
+                let note =
+                    format!("{}{element} is no element, by `where`, for {}", self.name, lanes(at));
+                Diagnostic::error(Code::AccessRange, message, place, "")
+                    .note(note)
+                    .help("access elements only, or declare the tile without `where`")
             }
             WarpAccessFault::Symbolic => {
                 let message = format!("the offsets of `{}` depend on symbols", self.name);

@@ -45,6 +45,13 @@ pub enum WarpAccessFault {
         /// Least extent of the axis.
         extent: i128,
     },
+    /// An element is excluded by the domain of the tensor.
+    Excluded {
+        /// Values of the parameters.
+        at: Vec<i128>,
+        /// Logical index of the element.
+        index: Vec<i128>,
+    },
     /// The elements of a vector are not in consecutive slots.
     Apart {
         /// Values of the parameters.
@@ -73,6 +80,11 @@ impl WarpAccess {
     /// Number of threads: the extent of the first parameter.
     pub fn threads(&self) -> i128 {
         self.params.first().map_or(1, |(_, extent)| *extent)
+    }
+
+    /// Number of lanes of all requests: the product of the extents of the parameters.
+    pub fn lanes(&self) -> i128 {
+        self.params.iter().fold(1, |all, (_, extent)| all.saturating_mul(*extent))
     }
 
     /// Slots of the elements that all requests access in `layout`, with elements of `element_bits` bits.
@@ -164,6 +176,14 @@ impl WarpAccess {
                 }
                 _ => None,
             };
+            let is_element = layout.domain().map_or(Ok(true), |domain| domain.evaluate(&value));
+            if !is_element.map_err(WarpAccessFault::Arithmetic)? {
+                let mut index = index.clone();
+                if let Some(along) = index.get_mut(self.along) {
+                    *along += position;
+                }
+                return Err(WarpAccessFault::Excluded { at: at.to_vec(), index });
+            }
             layout.offset().evaluate(&value).map_err(WarpAccessFault::Arithmetic)
         };
         let first = slot_of(0)?;

@@ -104,10 +104,9 @@ fn least(
 ) -> Option<(Arrangement, ArrangementCost)> {
     let mut best: Option<(Arrangement, ArrangementCost)> = None;
     for arrangement in arrangements {
-        let cost = cost_of(accesses, row, arrangement);
-        if best.is_none_or(|(_, best)| cost.wavefronts < best.wavefronts) {
-            best = Some((arrangement, cost));
-        }
+        let limit = best.map_or(i64::MAX, |(_, best)| best.wavefronts);
+        let Some(cost) = cost_below(accesses, row, arrangement, limit) else { continue };
+        best = Some((arrangement, cost));
         if cost.conflicts() == 0 {
             break;
         }
@@ -147,20 +146,34 @@ fn most_padding(accesses: &[TileSlots]) -> i128 {
 
 /// Cost of all `accesses` to a tile in rows of `row` slots with the given arrangement.
 pub fn cost_of(accesses: &[TileSlots], row: i128, arrangement: Arrangement) -> ArrangementCost {
+    let none = ArrangementCost { wavefronts: 0, least: 0 };
+    cost_below(accesses, row, arrangement, i64::MAX).unwrap_or(none)
+}
+
+/// Cost as in [`cost_of`]; `None` if it has `limit` wavefronts or more.
+fn cost_below(
+    accesses: &[TileSlots],
+    row: i128,
+    arrangement: Arrangement,
+    limit: i64,
+) -> Option<ArrangementCost> {
+    let slot = |slot: i128| match arrangement {
+        Arrangement::Plain => slot,
+        Arrangement::Swizzle(swizzle) => swizzle.at(slot),
+        Arrangement::RowPadding(padding) => slot + slot.div_euclid(row.max(1)) * padding,
+    };
     let mut sum = ArrangementCost { wavefronts: 0, least: 0 };
     for access in accesses {
         for request in &access.requests {
-            let slot = |slot: i128| match arrangement {
-                Arrangement::Plain => slot,
-                Arrangement::Swizzle(swizzle) => swizzle.at(slot),
-                Arrangement::RowPadding(padding) => slot + slot.div_euclid(row.max(1)) * padding,
-            };
             let cost = bank_cost(&access.request(request, slot), access.direction, access.memory);
             sum.wavefronts += cost.wavefronts;
             sum.least += cost.least;
+            if sum.wavefronts >= limit {
+                return None;
+            }
         }
     }
-    sum
+    Some(sum)
 }
 
 impl TileSlots {

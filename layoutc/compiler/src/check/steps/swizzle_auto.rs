@@ -8,13 +8,29 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::check::step_scope::StepScope;
 use crate::check::warp_access::{AccessedTensor, named};
-use crate::manifest::syntax::SpannedText;
+use crate::manifest::syntax::{SpannedText, StepItem, StepKind};
 use crate::warp::{Arrangement, fewest_conflicts};
 
 /// Alignment of the base address that the search assumes, in bytes: one pass over the banks.
 const BASE_ALIGNMENT: u64 = 128;
 
 impl StepLowering<'_> {
+    /// Checks that no step that moves elements follows `swizzle auto`, whose choice it would invalidate.
+    pub(super) fn is_before_swizzle_auto(
+        &self,
+        step: &StepItem,
+        place: &FileSpan,
+    ) -> CheckResult<()> {
+        let moves =
+            !matches!(step.kind, StepKind::AlignBase(_) | StepKind::Fill(_) | StepKind::Padding(_));
+        if self.swizzle_auto.is_none() || !moves {
+            return Ok(());
+        }
+        let message = "a step that moves elements follows `swizzle auto`";
+        let error = Diagnostic::error(Code::StepForm, message, place.clone(), "");
+        Err(vec![error.help("write `swizzle auto` as the last step")])
+    }
+
     /// Applies the swizzle or the row padding that [`fewest_conflicts`] finds for the accesses `names` of the tensor, all
     /// if there are none. The text of the step in reports becomes that of the step that is chosen.
     pub(super) fn swizzle_auto(
@@ -24,6 +40,7 @@ impl StepLowering<'_> {
         place: &FileSpan,
     ) -> CheckResult<()> {
         let accesses = named(self.accesses, names, (self.tensor, place.clone()))?;
+        self.swizzle_auto = Some(place.clone());
         let refused = |message: &str, help: &str| {
             vec![Diagnostic::error(Code::StepForm, message, place.clone(), "").help(help)]
         };

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::manifest::syntax::Memory;
 use crate::model::{Tensor, WarpAccess};
 use crate::query::inspect::lines_text;
 use crate::warp::{
@@ -24,11 +25,15 @@ pub struct ArrangementReport {
 /// Report on the arrangements of `tensor` for the named accesses, all if `names` is empty.
 ///
 /// # Errors
-/// A message if the tensor has no access, no access of a name, no constant size, or several physical axes.
+/// A message if the tensor has no access, no access of a name, no constant size, several physical axes, or is not in shared
+/// memory.
 pub fn arrangements(tensor: &Tensor, names: &[String]) -> Result<ArrangementReport, String> {
     let name = &tensor.name;
     let accesses = named(tensor, names)?;
     let layout = &tensor.layout;
+    if tensor.memory != Memory::Shared {
+        return Err(format!("`{name}` is not in shared memory: write `memory shared` in it"));
+    }
     let row = layout.storage().last().map(|axis| (&axis.name, axis.extent.as_const()));
     let slots = layout.physical_elements().as_const();
     let (Some((axis, Some(row))), Some(slots)) = (row, slots) else {
