@@ -9,7 +9,8 @@ use layoutc_compiler::config::Config;
 use layoutc_compiler::model::{Tensor, View};
 use layoutc_compiler::query::locate::NamedLocateError;
 use layoutc_compiler::query::picture::{
-    Picture, PictureLimits, PictureSubject, SliceFrame, extents, fixed_index, inline, picture,
+    Coloring, Picture, PictureLimits, PictureSubject, SliceFrame, extents, fixed_index, inline,
+    picture,
 };
 use layoutc_compiler::{Compiler, LoadError, SourceLoader};
 
@@ -118,5 +119,6 @@ fn selected(
     let extents = extents(&tensor, &symbols).map_err(undrawn)?;
     let frame = SliceFrame::new(&extents, &request.axes, &at)
         .map_err(|error| DrawError::InvalidRequest(format!("`{name}`: {error}")))?;
-    picture(&tensor, &symbols, frame, PictureLimits::FIGURE, subject).map_err(undrawn)
+    picture(&tensor, &symbols, frame, PictureLimits::FIGURE, (subject, Coloring::Tiles))
+        .map_err(undrawn)
 }

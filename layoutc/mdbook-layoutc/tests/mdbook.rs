@@ -13,7 +13,7 @@ use std::process::Command;
 
 use layoutc_compiler::config::Config;
 use layoutc_compiler::query::picture::{
-    PictureLimits, PictureSubject, SliceFrame, extents, picture, svg,
+    Coloring, PictureLimits, PictureSubject, SliceFrame, extents, picture, svg,
 };
 use layoutc_compiler::{Compiler, MemorySources};
 use layoutc_testing::process::Finished;
@@ -53,7 +53,8 @@ fn figure(manifest: &str, axes: &[&str], at: &[(&str, i128)]) -> String {
     let extents = extents(tensor, &symbols).expect("extents");
     let frame = SliceFrame::new(&extents, &axes, &at).expect("a slice");
     let room = PictureLimits::FIGURE;
-    svg(&picture(tensor, &symbols, frame, room, PictureSubject::Tensor).expect("a picture"))
+    svg(&picture(tensor, &symbols, frame, room, (PictureSubject::Tensor, Coloring::Tiles))
+        .expect("a picture"))
 }
 
 /// Rendered text of one chapter.

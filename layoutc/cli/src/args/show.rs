@@ -25,6 +25,9 @@ pub(crate) struct ShowArgs {
     /// Indices of the other axes [default: 0]
     #[arg(long, value_name = "NAME=INDEX,...", value_delimiter = ',')]
     pub(crate) at: Vec<String>,
+    /// Print and color the bank of shared memory of each element, four banks a color
+    #[arg(long)]
+    pub(crate) banks: bool,
     /// Value of a symbol; repeatable [default: the least]
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,

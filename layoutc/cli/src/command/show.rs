@@ -10,8 +10,8 @@ use layoutc_compiler::check::Recorder;
 use layoutc_compiler::model::{Tensor, View};
 use layoutc_compiler::query::locate::NamedLocateError;
 use layoutc_compiler::query::picture::{
-    Picture, PictureLimits, PictureSubject, SliceFrame, extents, fixed_index, json, page, picture,
-    room, svg, terminal,
+    Coloring, Picture, PictureLimits, PictureSubject, SliceFrame, extents, fixed_index, json, page,
+    picture, room, svg, terminal,
 };
 
 use crate::args::ShowArgs;
@@ -42,8 +42,14 @@ pub(crate) fn run(args: &ShowArgs, console: &mut Console) -> Result<CommandOutco
     };
     let view = session.views().find(|(_, view)| view.tensor.name == args.tensor);
     let at = parse_fixed_axes(&args.at)?;
-    let shown =
-        PictureInput::new(tensor, view.map(|(_, view)| view), &args.set, (&args.axes, &at))?;
+    let coloring = if args.banks { Coloring::Banks } else { Coloring::Tiles };
+    let shown = PictureInput::new(
+        tensor,
+        view.map(|(_, view)| view),
+        &args.set,
+        (&args.axes, &at),
+        coloring,
+    )?;
     if files().next().is_none() {
         shown.print(args, console)?;
         return Ok(CommandOutcome::Success);
@@ -67,12 +73,14 @@ struct PictureInput<'a> {
     symbols: BTreeMap<String, i128>,
     frame: SliceFrame,
     subject: PictureSubject,
+    coloring: Coloring,
 }
 
 impl<'a> PictureInput<'a> {
     /// Input for the picture of `tensor`. `view` is the view to which `tensor` belongs, `None` if it is declared as a
     /// tensor. `set` has the texts `NAME=VALUE` for symbols; other symbols have their least values. `axes` are the
-    /// names of the axes to draw, and `at` has the names and indices of axes that are fixed.
+    /// names of the axes to draw, `at` has the names and indices of axes that are fixed, and `coloring` is the meaning of
+    /// the colors.
     ///
     /// # Errors
     /// [`CommandError::Usage`] if a symbol, value, axis or index is invalid. [`CommandError::Input`] if the tensor
@@ -82,6 +90,7 @@ impl<'a> PictureInput<'a> {
         view: Option<&View>,
         set: &[String],
         (axes, at): (&[String], &[(String, i128)]),
+        coloring: Coloring,
     ) -> Result<Self, CommandError> {
         let (tensor, subject) =
             PictureSubject::of(tensor, view).map_err(|error| undrawn(tensor, &error))?;
@@ -90,7 +99,7 @@ impl<'a> PictureInput<'a> {
         let axes: Vec<String> = axes.iter().map(|name| name.trim().to_owned()).collect();
         let frame = SliceFrame::new(&extents, &axes, at)
             .map_err(|error| CommandError::Usage(format!("`{}`: {error}", tensor.name)))?;
-        Ok(Self { tensor, symbols, frame, subject })
+        Ok(Self { tensor, symbols, frame, subject, coloring })
     }
 
     /// Picture of the slice. Parts of it that exceed the size limits `room` are omitted.
@@ -98,7 +107,8 @@ impl<'a> PictureInput<'a> {
     /// # Errors
     /// [`CommandError::Input`] if a computation fails, for example by an overflow.
     fn picture(&self, room: PictureLimits) -> Result<Picture, CommandError> {
-        picture(&self.tensor, &self.symbols, self.frame.clone(), room, self.subject)
+        let meaning = (self.subject, self.coloring);
+        picture(&self.tensor, &self.symbols, self.frame.clone(), room, meaning)
             .map_err(|error| undrawn(&self.tensor, &error))
     }
 

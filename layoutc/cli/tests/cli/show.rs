@@ -374,3 +374,24 @@ fn a_figure_is_xml_with_a_title_for_light_and_dark() {
     // Nine slots of padding: in the grid, in the memory, and once in the legend.
     assert_eq!(svg.matches("class=\"c p\"").count(), 9 + 9 + 1, "{svg}");
 }
+
+#[test]
+fn banks_are_drawn_by_number_and_color() {
+    let manifest = "tensor t dtype=f16 { shape { m 8; k 64 }; layout { swizzle 3 3 3 unit=elements }; memory shared }\n";
+    let sandbox = Sandbox::new(&[("a.kdl", manifest)]);
+    let ran = sandbox.run(&["show", "a.kdl", "t", "--banks", "--format", "json"]);
+    let picture: Value = serde_json::from_str(ran.success()).unwrap();
+    assert_eq!(picture["colored_by"], json!(["bank"]));
+    let cells = picture["cells"].as_array().unwrap().iter();
+    let cells: Vec<&Value> = cells.flat_map(|row| row.as_array().unwrap()).collect();
+    assert!(cells.len() > 50);
+    for cell in cells {
+        let bank = cell["offset"].as_i64().unwrap() * 2 / 4 % 32;
+        assert_eq!(cell["color"], bank / 4 % 6, "{cell}");
+    }
+    let text = shown(&sandbox, &["t", "--banks", "--axes", "m,k"]);
+    assert!(text.contains("bank: m down, k across"), "{text}");
+    // Row 1 of the swizzled tile begins in bank 4.
+    let rows: Vec<&str> = text.lines().filter(|line| line.trim_start().starts_with("1 ")).collect();
+    assert!(rows.first().is_some_and(|row| row.split_whitespace().nth(1) == Some("4B")), "{text}");
+}

@@ -218,7 +218,7 @@ lane:register: m down, n across
         assert!(svg.contains(part), "{part}: {svg}");
     }
     let page = show("d", &["--html", "-"]);
-    for part in ["\"labelAxes\":\"thread:register\"", "\"labeledBy\":[2,3]"] {
+    for part in ["\"labelAxes\":\"thread:register\"", "\"label\":\"0:0\""] {
         assert!(page.contains(part), "{part}");
     }
 }

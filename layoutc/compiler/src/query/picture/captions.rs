@@ -1,7 +1,7 @@
 //! Captions and legend of a picture, as text.
 
 use super::memory::MemorySlot;
-use super::{GridCell, GridElement, Picture};
+use super::{CellText, GridCell, GridElement, Picture};
 
 /// Names of axes with their extents, outermost first: `h 3, w 5`.
 pub(super) fn extents(axes: &[(String, i128)]) -> String {
@@ -56,20 +56,28 @@ impl Picture {
         if parts.is_empty() { "one element".to_owned() } else { parts.join(", ") }
     }
 
-    /// Text of an element in the logical grid: its offset, or its indices along the storage axes of
-    /// [`Picture::labeled_by`]: `5:3` for lane 5 and register 3.
+    /// Text of an element in the logical grid, as [`Picture::text`] says: `5:3` for lane 5 and register 3.
     pub(super) fn label(&self, element: &GridElement) -> String {
-        if self.labeled_by.is_empty() {
-            return element.offset.to_string();
+        match &self.text {
+            CellText::Offset => element.offset.to_string(),
+            CellText::Indices(axes) => {
+                let indices = axes.iter().filter_map(|axis| element.storage.get(*axis));
+                indices.map(ToString::to_string).collect::<Vec<_>>().join(":")
+            }
+            CellText::Bank(_) => {
+                self.text.bank(element.offset).map_or(String::new(), |bank| bank.to_string())
+            }
         }
-        let indices = self.labeled_by.iter().filter_map(|axis| element.storage.get(*axis));
-        indices.map(ToString::to_string).collect::<Vec<_>>().join(":")
     }
 
-    /// Names of the storage axes in the text of an element in the logical grid: `lane:register`. `None` if the text is
-    /// the offset.
+    /// Meaning of the text of an element in the logical grid: `lane:register`, or `bank`. `None` if it is the offset.
     pub(super) fn label_axes(&self) -> Option<String> {
-        let names = self.labeled_by.iter().filter_map(|axis| self.storage.get(*axis));
+        let axes = match &self.text {
+            CellText::Offset => return None,
+            CellText::Bank(_) => return Some("bank".to_owned()),
+            CellText::Indices(axes) => axes,
+        };
+        let names = axes.iter().filter_map(|axis| self.storage.get(*axis));
         let names: Vec<&str> = names.map(|axis| axis.0.as_str()).collect();
         (!names.is_empty()).then(|| names.join(":"))
     }

@@ -122,7 +122,7 @@ impl LogicalGrid {
 fn cell(figures: &ConcreteLayout<'_>, tiling: &SliceTiling, logical: Vec<i128>) -> GridCell {
     let Some(spot) = figures.spot(&logical) else { return GridCell::Outside };
     if figures.has(&logical) {
-        let color = tiling.color(&spot.storage);
+        let color = tiling.color(&spot.storage, spot.offset);
         let ElementAddress { storage, physical, offset } = spot;
         return GridCell::Element(GridElement { logical, storage, physical, offset, color });
     }

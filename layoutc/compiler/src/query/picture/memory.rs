@@ -294,7 +294,7 @@ impl<'a> SlotOwners<'a> {
 
     fn element(&self, logical: Vec<i128>) -> MemorySlot {
         let Some(spot) = self.figures.spot(&logical) else { return MemorySlot::Unknown };
-        let color = self.tiling.color(&spot.storage);
+        let color = self.tiling.color(&spot.storage, spot.offset);
         let (storage, physical, offset) = (spot.storage, spot.physical, spot.offset);
         MemorySlot::Element(GridElement { logical, storage, physical, offset, color })
     }

@@ -38,7 +38,7 @@ pub use palette::ColorDepth;
 pub use sharded::side_by_side;
 pub use svg::{inline, inline_style, svg};
 pub use terminal::{room, terminal};
-pub use tiling::GridLine;
+pub use tiling::{CellText, GridLine};
 
 use concrete_layout::ConcreteLayout;
 use tiling::SliceTiling;
@@ -62,6 +62,15 @@ impl PictureLimits {
     pub const FIGURE: Self = Self { rows: 16, columns: 12, memory_rows: 16, memory_columns: 16 };
     /// Limits of a picture on a web page, which can scroll.
     pub const PAGE: Self = Self { rows: 64, columns: 64, memory_rows: 256, memory_columns: 64 };
+}
+
+/// Meaning of the colors of a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coloring {
+    /// Tiles, or lanes.
+    Tiles,
+    /// Banks of shared memory, four to a color, with the bank as the text of an element.
+    Banks,
 }
 
 /// Kind of object that a picture draws. It determines how slots without an element are explained.
@@ -124,9 +133,9 @@ pub struct Picture {
     pub frame: SliceFrame,
     /// Names of the storage axes whose indices determine the color of an element.
     pub colored_by: Vec<String>,
-    /// Positions of the storage axes whose indices are the text of an element in the logical grid: an axis named `lane`
-    /// or `thread`, and the axes after it. Empty if the text is the offset.
-    pub labeled_by: Vec<usize>,
+    /// Text of an element in the logical grid: its indices along an axis named `lane` or `thread` and the axes after it,
+    /// its bank on request, or its offset.
+    pub text: CellText,
     /// Logical grid of the drawn slice.
     pub grid: LogicalGrid,
     /// Drawn part of the memory.
@@ -151,8 +160,7 @@ fn named(axes: &[Axis], extents: &[i128]) -> Vec<(String, i128)> {
     names.zip(extents.iter().copied()).collect()
 }
 
-/// Computes the picture of the slice `frame` of `tensor` within the limits `room`. `symbols` holds the values of
-/// symbols by name, and `subject` is the kind of object that `tensor` stands for.
+/// Computes the picture of the slice `frame` of `tensor` within the limits `room`, colored by `coloring`. `symbols` holds the values of symbols by name, and `subject` is the kind of object that `tensor` stands for.
 ///
 /// # Errors
 /// [`NamedLocateError::Symbol`] if a symbol has no value, [`NamedLocateError::Facts`] if its value violates the
@@ -162,14 +170,17 @@ pub fn picture(
     symbols: &BTreeMap<String, i128>,
     frame: SliceFrame,
     room: PictureLimits,
-    subject: PictureSubject,
+    (subject, coloring): (PictureSubject, Coloring),
 ) -> Result<Picture, NamedLocateError> {
     let layout = &tensor.layout;
     let figures = ConcreteLayout::new(layout, locate::values(tensor, symbols)?)?;
     let mut tiling = SliceTiling::new(&figures, &frame);
+    if coloring == Coloring::Banks {
+        tiling.text = CellText::Bank(tensor.dtype.element_bits());
+    }
     if let PictureSubject::Parts(axes) = subject {
         tiling.colors = (0..axes).collect();
-        tiling.labels.clear();
+        tiling.text = CellText::Offset;
     }
     let grid = LogicalGrid::new(&figures, &frame, &tiling, room, subject);
     let memory = MemoryGrid::new(&figures, &frame, &tiling, &grid, room, subject)?;
@@ -185,7 +196,7 @@ pub fn picture(
         slots: figures.slots,
         frame,
         colored_by: tiling.colored_by(layout),
-        labeled_by: tiling.labels,
+        text: tiling.text,
         grid,
         memory,
     })

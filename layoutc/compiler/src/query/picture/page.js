@@ -19,9 +19,9 @@ function orderAt(cell, step) {
   return axes.reduce((sum, axis, k) => sum * BigInt(axis.extent) + BigInt(index[k]), 0n);
 }
 
-// Text of a cell in the grid: its order, or after the last step the indices of its thread.
+// Text of a cell in the grid: its order, or after the last step its label.
 const textAt = (cell, step) => step === last && data.labelAxes !== null
-  ? data.labeledBy.map(axis => cell.storage[axis]).join(":")
+  ? cell.label
   : String(orderAt(cell, step));
 
 // Text of `layoutc trace`.

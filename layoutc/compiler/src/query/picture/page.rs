@@ -34,7 +34,8 @@ pub fn page(
     let first = picture.grid.elements().next().map(trace_of).transpose()?;
     let mut cells = Vec::new();
     for row in &picture.grid.cells {
-        let row = row.iter().map(|one| cell(one, &trace_of)).collect::<Result<Vec<_>, _>>()?;
+        let row =
+            row.iter().map(|one| cell(picture, one, &trace_of)).collect::<Result<Vec<_>, _>>()?;
         cells.push(Value::Array(row));
     }
     let data = data(picture, first.as_ref(), &cells);
@@ -82,6 +83,7 @@ fn whole(tensor: &Tensor) -> Vec<StepRecord> {
 }
 
 fn cell(
+    picture: &Picture,
     cell: &GridCell,
     trace_of: &dyn Fn(&GridElement) -> Result<IndexTrace, NamedLocateError>,
 ) -> Result<Value, NamedLocateError> {
@@ -97,6 +99,7 @@ fn cell(
         "index": integers(&element.logical),
         "storage": integers(&element.storage),
         "color": element.color,
+        "label": picture.label(element),
         "steps": traced.steps.iter().map(|step| values(&step.axes)).collect::<Value>(),
         "physical": values(&traced.physical),
         "offset": integer(element.offset),
@@ -140,7 +143,6 @@ fn data(picture: &Picture, first: Option<&IndexTrace>, cells: &[Value]) -> Value
         "frame": picture.frame_text(),
         "memoryText": picture.memory_text(),
         "coloredBy": picture.colored_by,
-        "labeledBy": picture.labeled_by,
         "labelAxes": picture.label_axes(),
         "storage": picture.storage_text(),
         "rows": integers(&grid.rows),

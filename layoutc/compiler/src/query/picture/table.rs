@@ -1,7 +1,7 @@
 //! Logical grid and memory of a picture as tables of labels, cells and lines, for all renderers.
 
 use super::memory::MemorySlot;
-use super::{GridCell, GridLine, Picture};
+use super::{CellText, GridCell, GridLine, Picture};
 
 /// Content of a table's cell, which determines its style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub(super) fn grid(picture: &Picture) -> PictureTable {
     let square = |cell: &GridCell| {
         let (kind, text) = match cell {
             GridCell::Element(element) => (CellKind::Tile(element.color), picture.label(element)),
-            GridCell::Padding { offset } if picture.labeled_by.is_empty() => {
+            GridCell::Padding { offset } if picture.text == CellText::Offset => {
                 (CellKind::Padding, offset.to_string())
             }
             GridCell::Padding { .. } => (CellKind::Padding, String::new()),

@@ -6,7 +6,7 @@ use super::concrete_layout::ConcreteLayout;
 use super::palette::{ColorDepth, color};
 use super::styled_text::{StyledLine, TextStyle};
 use super::table::{self, CellKind, PictureTable};
-use super::tiling::SliceTiling;
+use super::tiling::{CellText, SliceTiling};
 use super::{GridLine, Picture, PictureLimits, SliceFrame};
 use crate::model::Tensor;
 use crate::query::locate::{self, NamedLocateError};
@@ -35,10 +35,14 @@ pub fn room(
         axis.and_then(|axis| figures.logical.get(axis)).map_or(0, |extent| digits(*extent))
     };
     let (rows, columns, offsets) = (along(frame.rows), along(frame.columns), digits(figures.slots));
-    let labels = SliceTiling::new(&figures, frame).labels;
-    let labels = labels.iter().filter_map(|axis| figures.storage.get(*axis));
-    let labels: usize = labels.map(|extent| digits(*extent) + 1).sum();
-    let text = if labels == 0 { offsets } else { labels - 1 };
+    // A bank has no more digits than the offset, but in a tiny buffer.
+    let text = match SliceTiling::new(&figures, frame).text {
+        CellText::Indices(axes) => {
+            let extents = axes.iter().filter_map(|axis| figures.storage.get(*axis));
+            extents.map(|extent| digits(*extent) + 1).sum::<usize>().saturating_sub(1)
+        }
+        CellText::Offset | CellText::Bank(_) => offsets.max(2),
+    };
     // Per cell: a blank on each side, a line before, and without colors a letter; besides, labels and two gaps.
     let around = if depth == ColorDepth::None { 4 } else { 3 };
     let fits = |label: usize, cell: usize| {

@@ -6,6 +6,8 @@ use layoutc_algebra::layout::Layout;
 use super::concrete_layout::ConcreteLayout;
 use super::frame::SliceFrame;
 use super::palette::COLORS;
+use crate::machine::NVIDIA;
+use crate::warp::bank;
 
 /// Number of indices along an axis that are searched one by one for a change of the storage index. A change farther
 /// away is found by binary search.
@@ -47,10 +49,32 @@ pub(super) struct SliceTiling {
     pub(super) columns: Vec<StorageRun>,
     /// Positions of the storage axes that determine the color of an element, outermost first.
     pub(super) colors: Vec<usize>,
-    /// Positions of the storage axes whose indices are the text of an element in the logical grid, outermost first: an
-    /// axis of threads and the axes after it. Empty if the text is the offset.
-    pub(super) labels: Vec<usize>,
+    /// Text of an element in the logical grid.
+    pub(super) text: CellText,
 }
+
+/// Text of an element in the logical grid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CellText {
+    /// Offset of the element in the flat buffer, in elements.
+    Offset,
+    /// Indices along these storage axes, by position, outermost first: an axis of threads and the axes after it.
+    Indices(Vec<usize>),
+    /// Bank of shared memory of the element's first byte; the member is the size of an element in bits.
+    Bank(u32),
+}
+
+impl CellText {
+    /// Bank of the element at `offset`; `None` if the text is not the bank.
+    pub(super) fn bank(&self, offset: i128) -> Option<i64> {
+        let Self::Bank(bits) = self else { return None };
+        let address = offset.checked_mul(i128::from(*bits))?.div_euclid(8);
+        Some(bank(i64::try_from(address).ok()?, &NVIDIA))
+    }
+}
+
+/// Number of adjacent banks that share a color: 16 bytes, the widest access of a lane.
+const BANKS_OF_A_COLOR: i64 = 4;
 
 /// Names of storage axes that number the threads of a warp, wavefront or warpgroup.
 const THREADS: [&str; 2] = ["lane", "thread"];
@@ -61,8 +85,8 @@ impl SliceTiling {
             (runs(figures, frame, frame.rows), runs(figures, frame, frame.columns));
         let storage = figures.layout.storage();
         if let Some(threads) = storage.iter().position(|a| THREADS.contains(&a.name.as_str())) {
-            let labels = (threads..storage.len()).collect();
-            return Self { rows, columns, colors: vec![threads], labels };
+            let text = CellText::Indices((threads..storage.len()).collect());
+            return Self { rows, columns, colors: vec![threads], text };
         }
         let mut colors: Vec<usize> =
             [&rows, &columns].into_iter().filter_map(|runs| coarsest(runs)).collect();
@@ -76,13 +100,16 @@ impl SliceTiling {
         }
         colors.sort_unstable();
         colors.dedup();
-        Self { rows, columns, colors, labels: Vec::new() }
+        Self { rows, columns, colors, text: CellText::Offset }
     }
 
     /// Position in the palette of the color of an element. `storage` is the index of the element along each storage
-    /// axis. The color depends on the last four of `colors`. Two tiles whose indices differ by 1 along one of these
-    /// axes have different colors.
-    pub(super) fn color(&self, storage: &[i128]) -> usize {
+    /// axis, `offset` its offset. With banks as text, the color is that of the bank. Else it depends on the last four of
+    /// `colors`: two tiles whose indices differ by 1 along one of these axes have different colors.
+    pub(super) fn color(&self, storage: &[i128], offset: i128) -> usize {
+        if let Some(bank) = self.text.bank(offset) {
+            return usize::try_from(bank / BANKS_OF_A_COLOR).unwrap_or(0) % COLORS;
+        }
         let count = i128::try_from(COLORS).unwrap_or(1);
         let mut sum = 0;
         for (axis, factor) in self.colors.iter().rev().zip([1, 3, 2, 5]) {
@@ -92,8 +119,11 @@ impl SliceTiling {
         usize::try_from(sum).unwrap_or(0)
     }
 
-    /// Names of the storage axes that determine the color of an element, outermost first.
+    /// Names of the storage axes that determine the color of an element, outermost first; `bank` for banks.
     pub(super) fn colored_by(&self, layout: &Layout) -> Vec<String> {
+        if let CellText::Bank(_) = self.text {
+            return vec!["bank".to_owned()];
+        }
         let name = |axis: &usize| layout.storage().get(*axis).map(|axis| axis.name.clone());
         self.colors.iter().filter_map(name).collect()
     }
