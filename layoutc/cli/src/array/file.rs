@@ -36,7 +36,7 @@ const HEADER: u64 = 128 << 10;
 pub(crate) enum InputLength {
     /// Length of a regular file, or of a stream that has ended.
     Exactly(u64),
-    /// Length of a stream of which so many bytes are read, and that has not ended.
+    /// Lower bound of the length of a stream: the number of bytes read, after which it has not ended.
     MoreThan(u64),
 }
 

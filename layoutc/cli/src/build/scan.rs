@@ -236,9 +236,9 @@ impl<'a> BuildScan<'a> {
         self.work.extend::<Vec<_>>(lacking);
     }
 
-    /// Scans the umbrella header and the shared runtime, if the build has them. Unless it must be generated, sets `is_same`, `left_over` and
-    /// `swept` from the files in the output folder. Does nothing if a manifest is stale or a unit must be generated,
-    /// because the set of outputs is then not known yet.
+    /// Scans the umbrella header and the shared runtime, if the build has them. Unless one must be generated, sets
+    /// `is_same`, `left_over` and `swept` from the files in the output folder. Does nothing if a manifest is stale or a
+    /// unit must be generated, because the set of outputs is then not known yet.
     fn scan_leftovers(
         &mut self,
         job: &BuildJob<'a>,
