@@ -96,23 +96,13 @@ impl WarpAccess {
             return Err(WarpAccessFault::Symbolic);
         }
         let extents = least_extents(layout);
-        let warp = i128::from(self.vendor.memory().warp);
+        let iterations = self.params.iter().skip(1).map(|(_, extent)| *extent).product::<i128>();
         let mut requests = Vec::new();
-        let mut at: Vec<i128> = vec![0; self.params.len()];
-        loop {
-            for first in (0..self.threads()).step_by(usize::try_from(warp).unwrap_or(1).max(1)) {
-                let mut request = Vec::new();
-                for lane in first..(first + warp).min(self.threads()) {
-                    if let Some(place) = at.first_mut() {
-                        *place = lane;
-                    }
-                    request.push(Some(self.slot(layout, &at, &extents)?));
-                }
-                requests.push(request);
-            }
-            if !self.advance(&mut at) {
-                break;
-            }
+        for request in 0..self.warps() * iterations {
+            let lanes = (0..self.warp()).map(|lane| self.params_of(request, lane));
+            let slots = lanes.take_while(|at| at.first().is_none_or(|at| *at < self.threads()));
+            let slots = slots.map(|at| Ok(Some(self.slot(layout, &at, &extents)?)));
+            requests.push(slots.collect::<Result<_, _>>()?);
         }
         Ok(TileSlots {
             requests,
@@ -123,16 +113,26 @@ impl WarpAccess {
         })
     }
 
-    /// Advances the parameters after the first to their next combination; false after the last one.
-    fn advance(&self, at: &mut [i128]) -> bool {
+    /// Number of threads of a warp.
+    fn warp(&self) -> i128 {
+        i128::from(self.vendor.memory().warp)
+    }
+
+    /// Number of warps; the last may have fewer threads.
+    fn warps(&self) -> i128 {
+        (self.threads() + self.warp() - 1) / self.warp()
+    }
+
+    /// Values of the parameters for a lane of request number `request`. Requests are numbered by the parameters after
+    /// the first, the last one fastest, and within each of their combinations by warp.
+    pub fn params_of(&self, request: i128, lane: i128) -> Vec<i128> {
+        let mut rest = request / self.warps().max(1);
+        let mut at = vec![request % self.warps().max(1) * self.warp() + lane; self.params.len()];
         for (place, (_, extent)) in at.iter_mut().zip(&self.params).skip(1).rev() {
-            *place += 1;
-            if *place < *extent {
-                return true;
-            }
-            *place = 0;
+            *place = rest % extent;
+            rest /= extent;
         }
-        false
+        at
     }
 
     /// Logical index of the first element for the parameters `at`.

@@ -32,6 +32,21 @@ pub enum Arrangement {
     RowPadding(i128),
 }
 
+impl Arrangement {
+    /// Step of a layout that gives the arrangement, `swizzle 3 3 3 unit=elements`; `axis` is the name of the last storage
+    /// axis. `None` for no change.
+    pub fn step(self, axis: &str) -> Option<String> {
+        match self {
+            Self::Plain => None,
+            Self::Swizzle(swizzle) => {
+                let (bits, base, shift) = (swizzle.bits(), swizzle.base(), swizzle.shift());
+                Some(format!("swizzle {bits} {base} {shift} unit=elements"))
+            }
+            Self::RowPadding(padding) => Some(format!("pad {axis} after={padding}")),
+        }
+    }
+}
+
 /// Number of wavefronts of all requests, and the number that they take without conflicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrangementCost {
@@ -177,6 +192,16 @@ fn cost_below(
 }
 
 impl TileSlots {
+    /// Slots before the swizzle `swizzle` of the layout; unchanged without one. A swizzle is its own inverse.
+    #[must_use]
+    pub fn unswizzled(mut self, swizzle: Option<Swizzle>) -> Self {
+        if let Some(swizzle) = swizzle {
+            let slots = self.requests.iter_mut().flatten();
+            slots.for_each(|slot| *slot = slot.map(|slot| swizzle.at(slot)));
+        }
+        self
+    }
+
     /// Request in bytes of the lanes whose elements have the slots `slots`, mapped by `arranged`.
     pub fn request(&self, slots: &[Option<i128>], arranged: impl Fn(i128) -> i128) -> WarpRequest {
         let bits = i128::from(self.element_bits);

@@ -5,7 +5,7 @@ use crate::base::codes::Code;
 use crate::check::faults::index;
 use crate::manifest::syntax::Memory;
 use crate::model::WarpAccess;
-use crate::warp::{Arrangement, BankConflict, TileSlots, bank_cost, fewest_conflicts, sector_cost};
+use crate::warp::{BankConflict, TileSlots, bank_cost, fewest_conflicts, sector_cost};
 
 /// Violation of the gate `conflict-free`: the tensor is not in shared memory, or a request of one of the accesses takes
 /// more wavefronts than one for each group of lanes. `None` if there is no conflict.
@@ -64,14 +64,11 @@ fn pair(
     slots: &TileSlots,
     (request, conflict): (usize, BankConflict),
 ) -> Option<String> {
-    let warps = usize::try_from(
-        (access.threads() + i128::from(slots.memory.warp) - 1) / i128::from(slots.memory.warp),
-    )
-    .ok()?;
     let lanes = slots.requests.get(request)?;
     let part = |lane: usize| {
         let slot = lanes.get(lane).copied().flatten()?;
-        let at = combination(access, request / warps.max(1), request % warps.max(1), lane)?;
+        let number = |number: usize| i128::try_from(number).ok();
+        let at = access.params_of(number(request)?, number(lane)?);
         let element = access.element(&at).ok()?;
         let bytes = slot * i128::from(subject.element_bits) / 8;
         Some(format!("{}{} at byte {bytes}", subject.name, index(&element)))
@@ -85,38 +82,12 @@ fn pair(
     ))
 }
 
-/// Values of the parameters of combination number `iteration` of all parameters but the first, for lane `lane` of warp
-/// `warp`.
-fn combination(
-    access: &WarpAccess,
-    iteration: usize,
-    warp: usize,
-    lane: usize,
-) -> Option<Vec<i128>> {
-    let mut rest = i128::try_from(iteration).ok()?;
-    let mut at = vec![0; access.params.len()];
-    for (place, (_, extent)) in at.iter_mut().zip(&access.params).skip(1).rev() {
-        *place = rest % extent;
-        rest /= extent;
-    }
-    let thread = i128::try_from(warp).ok()? * i128::from(access.vendor.memory().warp);
-    *at.first_mut()? = thread + i128::try_from(lane).ok()?;
-    Some(at)
-}
-
 /// Help that names the swizzle or the row padding with which none of the accesses has conflicts; `None` if there is none.
 fn advice(subject: &GateSubject<'_>, accesses: &[&WarpAccess]) -> Option<String> {
     let layout = subject.layout;
     let row = layout.storage().last()?;
-    let mut all: Vec<TileSlots> = Vec::new();
-    for access in accesses {
-        let mut slots = slots(subject, access)?;
-        if let Some(swizzle) = layout.swizzle() {
-            let plain = |slot: &mut Option<i128>| *slot = slot.map(|slot| swizzle.at(slot));
-            slots.requests.iter_mut().flatten().for_each(plain);
-        }
-        all.push(slots);
-    }
+    let plain = |access: &&WarpAccess| Some(slots(subject, access)?.unswizzled(layout.swizzle()));
+    let all: Vec<TileSlots> = accesses.iter().map(plain).collect::<Option<_>>()?;
     let size = (layout.physical_elements().as_const()?, row.extent.as_const()?);
     let (arrangement, cost) = fewest_conflicts(&all, size);
     if cost.conflicts() > 0 {
@@ -124,17 +95,10 @@ fn advice(subject: &GateSubject<'_>, accesses: &[&WarpAccess]) -> Option<String>
     }
     let replaced =
         if layout.swizzle().is_some() { ", in place of the present swizzle" } else { "" };
-    Some(match arrangement {
-        Arrangement::Plain => "remove the swizzle".to_owned(),
-        Arrangement::Swizzle(swizzle) => format!(
-            "write `swizzle {} {} {} unit=elements` or `swizzle auto` as the last step{replaced}: no conflicts remain",
-            swizzle.bits(),
-            swizzle.base(),
-            swizzle.shift()
-        ),
-        Arrangement::RowPadding(padding) => format!(
-            "write `pad {} after={padding}` or `swizzle auto` as the last step{replaced}: no conflicts remain",
-            row.name
+    Some(match arrangement.step(&row.name) {
+        None => "remove the swizzle".to_owned(),
+        Some(step) => format!(
+            "write `{step}` or `swizzle auto` as the last step{replaced}: no conflicts remain"
         ),
     })
 }

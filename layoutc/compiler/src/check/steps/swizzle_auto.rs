@@ -70,33 +70,29 @@ impl StepLowering<'_> {
             all.push(access.slots(&layout, bits).map_err(|fault| accessed.fault(access, &fault))?);
         }
         let (arrangement, _) = fewest_conflicts(&all, (slots, row));
-        let line = match arrangement {
-            Arrangement::Plain => "swizzle 0 0 0 unit=elements".to_owned(),
-            Arrangement::Swizzle(swizzle) => {
-                self.swizzled(swizzle, place.clone())?;
-                let (bits, base, shift) = (swizzle.bits(), swizzle.base(), swizzle.shift());
-                format!("swizzle {bits} {base} {shift} unit=elements")
-            }
-            Arrangement::RowPadding(padding) => self.row_padding(padding, place)?,
-        };
+        let axis = self.builder.axes().last().map(|axis| axis.name.clone()).unwrap_or_default();
+        match arrangement {
+            Arrangement::Plain => {}
+            Arrangement::Swizzle(swizzle) => self.swizzled(swizzle, place.clone())?,
+            Arrangement::RowPadding(padding) => self.row_padding(&axis, padding, place)?,
+        }
+        let line = arrangement.step(&axis).unwrap_or("swizzle 0 0 0 unit=elements".to_owned());
         if let Some(last) = self.attributes.lines.last_mut() {
             *last = line;
         }
         Ok(())
     }
 
-    /// Adds `padding` slots after each row, and returns the text of the step.
-    fn row_padding(&mut self, padding: i128, place: &FileSpan) -> CheckResult<String> {
-        let axes = self.builder.axes();
-        let name = axes.last().map(|axis| axis.name.clone()).unwrap_or_default();
+    /// Adds `padding` slots after each row, along the last axis `axis`.
+    fn row_padding(&mut self, axis: &str, padding: i128, place: &FileSpan) -> CheckResult<()> {
         let (none, after) = (Expr::constant(0), Expr::constant(padding));
         let before = self.slots();
-        let padded = match step::pad_around(axes, &name, &none, &after) {
+        let padded = match step::pad_around(self.builder.axes(), axis, &none, &after) {
             Ok(map) => self.builder.apply(&map),
             Err(error) => Err(error.into()),
         };
         self.built(padded, place)?;
         self.track_padding(before, place, false);
-        Ok(format!("pad {name} after={padding}"))
+        Ok(())
     }
 }

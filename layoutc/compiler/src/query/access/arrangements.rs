@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::wavefronts_text;
 use crate::manifest::syntax::Memory;
 use crate::model::{Tensor, WarpAccess};
 use crate::query::inspect::lines_text;
@@ -47,19 +48,16 @@ pub fn arrangements(tensor: &Tensor, names: &[String]) -> Result<ArrangementRepo
         let slots = access.slots(layout, tensor.dtype.element_bits());
         present.push(slots.map_err(|_| format!("access `{}` does not fit `{name}`", access.name))?);
     }
-    let mut plain = present.clone();
-    if let Some(swizzle) = layout.swizzle() {
-        let slots = plain.iter_mut().flat_map(|tile: &mut TileSlots| tile.requests.iter_mut());
-        slots.flatten().for_each(|slot| *slot = slot.map(|slot| swizzle.at(slot)));
-    }
+    let plain: Vec<TileSlots> =
+        present.iter().cloned().map(|tile: TileSlots| tile.unswizzled(layout.swizzle())).collect();
     let unswizzled = cost_of(&plain, row, Arrangement::Plain);
     let tries = [
         Some((Arrangement::Plain, unswizzled)),
         fewest_by_swizzle(&plain, (slots, row)),
         fewest_by_padding(&plain, (slots, row)),
     ];
-    let found =
-        tries.into_iter().flatten().map(|(arrangement, cost)| (step(arrangement, axis), cost));
+    let step = |arrangement: Arrangement| arrangement.step(axis).unwrap_or("no swizzle".to_owned());
+    let found = tries.into_iter().flatten().map(|(arrangement, cost)| (step(arrangement), cost));
     Ok(ArrangementReport {
         tensor: name.clone(),
         accesses: accesses.iter().map(|access| access.name.clone()).collect(),
@@ -91,26 +89,11 @@ fn named<'a>(tensor: &'a Tensor, names: &[String]) -> Result<Vec<&'a WarpAccess>
     }
 }
 
-/// Text of the layout step that gives an arrangement; `axis` is the name of the last storage axis.
-fn step(arrangement: Arrangement, axis: &str) -> String {
-    match arrangement {
-        Arrangement::Plain => "no swizzle".to_owned(),
-        Arrangement::Swizzle(swizzle) => {
-            let (bits, base, shift) = (swizzle.bits(), swizzle.base(), swizzle.shift());
-            format!("swizzle {bits} {base} {shift} unit=elements")
-        }
-        Arrangement::RowPadding(padding) => format!("pad {axis} after={padding}"),
-    }
-}
-
 impl ArrangementReport {
     /// Lines of a text report: the present layout, then the layout without a swizzle, the best swizzle, and the best row
     /// padding.
     pub fn text(&self) -> String {
-        let counts = |cost: &ArrangementCost| match cost.conflicts() {
-            0 => format!("{} wavefronts, no bank conflicts", cost.wavefronts),
-            more => format!("{} wavefronts, {more} by bank conflicts", cost.wavefronts),
-        };
+        let counts = |cost: &ArrangementCost| wavefronts_text(cost.wavefronts, cost.least);
         let mut lines = vec![("present layout", counts(&self.present))];
         lines.extend(self.found.iter().map(|(step, cost)| (step.as_str(), counts(cost))));
         let width = lines.iter().map(|(step, _)| step.len()).max().unwrap_or(0);

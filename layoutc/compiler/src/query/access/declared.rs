@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::{requests_text, sectors_text, wavefronts_text};
 use crate::manifest::syntax::Memory;
 use crate::model::{Tensor, WarpAccess};
 use crate::warp::{SectorCost, bank_cost, sector_cost};
@@ -14,7 +15,7 @@ pub(super) struct DeclaredAccess {
     gpu: &'static str,
     /// Number of bytes that a lane accesses.
     bytes: i64,
-    requests: usize,
+    requests: i64,
     cost: AccessCost,
 }
 
@@ -67,33 +68,24 @@ impl DeclaredAccess {
             direction: access.direction.word(),
             gpu: slots.memory.name,
             bytes: requests().next().map_or(0, |request| request.bytes),
-            requests: slots.requests.len(),
+            requests: i64::try_from(slots.requests.len()).unwrap_or(i64::MAX),
             cost,
         })
     }
 
     /// Line of a text report: `ldmatrix: reads 16 bytes a lane; 4 requests, 16 wavefronts, no conflicts (nvidia)`.
     pub(super) fn text(&self) -> String {
-        let Self { name, direction, gpu, bytes, requests, .. } = self;
         let counts = match self.cost {
-            AccessCost::Banks { wavefronts, least } if wavefronts == least => {
-                format!(", {wavefronts} wavefronts, no bank conflicts")
-            }
             AccessCost::Banks { wavefronts, least } => {
-                format!(", {wavefronts} wavefronts, {} by bank conflicts", wavefronts - least)
-            }
-            AccessCost::Sectors(SectorCost { sectors, least, .. }) if sectors == least => {
-                format!(", {sectors} sectors, coalesced")
+                format!(", {}", wavefronts_text(wavefronts, least))
             }
             AccessCost::Sectors(SectorCost { sectors, least, .. }) => {
-                format!(", {sectors} sectors, {least} needed")
+                format!(", {}", sectors_text(sectors, least))
             }
             AccessCost::None => String::new(),
         };
-        let plural = if *requests == 1 { "" } else { "s" };
-        format!(
-            "{name}: {direction}s {bytes} bytes a lane; {requests} request{plural}{counts} ({gpu})"
-        )
+        let requests = requests_text(self.direction, self.bytes, self.requests);
+        format!("{}: {requests}{counts} ({})", self.name, self.gpu)
     }
 
     /// Object of a JSON report.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use layoutc_algebra::symbol::Symbol;
 use serde_json::{Value, json};
 
-use super::warp_trace::{AccessSite, Space, launch_shape, sites};
+use super::warp_trace::{AccessSite, Space, evaluate, launch_shape, sites};
+use super::{requests_text, sectors_text, wavefronts_text};
 use crate::base::diagnostic::Diagnostic;
 use crate::emit::plan_fault;
 use crate::ir::{Expr, ParamType};
@@ -91,7 +92,8 @@ impl KernelAccesses {
             .filter(|param| param.ty == ParamType::Index)
             .map(|param| (param.name.clone(), typical(&param.name, symbols)))
             .collect();
-        let count = |expr: &Expr| evaluate(expr, &values).unwrap_or(1).max(1);
+        let symbol = |name: &str| values.get(name).copied();
+        let count = |expr: &Expr| evaluate(expr, &symbol).unwrap_or(1).max(1);
         let range: Vec<i64> = kernel.range.iter().map(|items| count(&items.count)).collect();
         let shape = launch_shape(&range, kernel.group);
         let sites = sites(&kernel.function, &shape, &values, &NVIDIA);
@@ -116,21 +118,15 @@ impl KernelAccesses {
 
 impl AccessSite {
     fn text(&self) -> String {
-        let Self { bytes, requests, transactions, least, .. } = self;
-        let verb = self.direction.word();
-        if *requests == 0 {
+        let (verb, bytes) = (self.direction.word(), self.bytes);
+        if self.requests == 0 {
             return format!("{verb}s {bytes} bytes a lane, at addresses that depend on data");
         }
-        let counts = match (self.space, transactions == least) {
-            (Space::Shared, true) => format!("{transactions} wavefronts, no bank conflicts"),
-            (Space::Shared, false) => {
-                format!("{transactions} wavefronts, {} by bank conflicts", transactions - least)
-            }
-            (_, true) => format!("{transactions} sectors, coalesced"),
-            (_, false) => format!("{transactions} sectors, {least} needed"),
+        let counts = match self.space {
+            Space::Shared => wavefronts_text(self.transactions, self.least),
+            Space::Global | Space::Private => sectors_text(self.transactions, self.least),
         };
-        let plural = if *requests == 1 { "" } else { "s" };
-        format!("{verb}s {bytes} bytes a lane; {requests} request{plural}, {counts}")
+        format!("{}, {counts}", requests_text(verb, bytes, self.requests))
     }
 
     fn json(&self) -> Value {
@@ -162,20 +158,4 @@ fn typical(name: &str, symbols: &[Symbol]) -> i64 {
         most.div_euclid(symbol.multiple.max(1)) * symbol.multiple.max(1)
     });
     i64::try_from(value).unwrap_or(1024).max(1)
-}
-
-/// Value of an expression over symbols; `None` if it calls a function or overflows.
-fn evaluate(expr: &Expr, values: &BTreeMap<String, i64>) -> Option<i64> {
-    let of = |expr: &Expr| evaluate(expr, values);
-    match expr {
-        Expr::Int { value } => Some(*value),
-        Expr::Name { name } => values.get(name).copied(),
-        Expr::Add { args } => args.iter().try_fold(0_i64, |all, arg| all.checked_add(of(arg)?)),
-        Expr::Mul { args } => args.iter().try_fold(1_i64, |all, arg| all.checked_mul(of(arg)?)),
-        Expr::Div { a, b } => of(a)?.checked_div(of(b)?),
-        Expr::FloorDiv { a, b } => of(a)?.checked_div_euclid(of(b)?),
-        Expr::Min { a, b } => Some(of(a)?.min(of(b)?)),
-        Expr::Max { a, b } => Some(of(a)?.max(of(b)?)),
-        _ => None,
-    }
 }

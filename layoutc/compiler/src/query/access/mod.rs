@@ -15,6 +15,28 @@ use crate::base::diagnostic::Diagnostic;
 use crate::model::compute::KernelInstance;
 use crate::model::{Manifest, Tensor};
 
+/// Text on the wavefronts of requests to shared memory: `128 wavefronts, 112 by bank conflicts`.
+fn wavefronts_text(wavefronts: i64, least: i64) -> String {
+    match wavefronts - least {
+        0 => format!("{wavefronts} wavefronts, no bank conflicts"),
+        more => format!("{wavefronts} wavefronts, {more} by bank conflicts"),
+    }
+}
+
+/// Text on the sectors of requests to global memory: `32 sectors, 4 needed`.
+fn sectors_text(sectors: i64, least: i64) -> String {
+    match sectors - least {
+        0 => format!("{sectors} sectors, coalesced"),
+        _ => format!("{sectors} sectors, {least} needed"),
+    }
+}
+
+/// Text on the requests of an access: `reads 16 bytes a lane; 4 requests`.
+fn requests_text(direction: &str, bytes: i64, requests: i64) -> String {
+    let plural = if requests == 1 { "" } else { "s" };
+    format!("{direction}s {bytes} bytes a lane; {requests} request{plural}")
+}
+
 /// Report of `inspect --access` for a tensor or a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessReport {

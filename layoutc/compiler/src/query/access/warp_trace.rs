@@ -371,51 +371,55 @@ impl<'a> Warp<'a> {
         (0..self.threads.len()).map(|lane| self.index(expr, lane)).collect()
     }
 
-    /// Value of an index or condition for one lane: 1 for true, 0 for false; `None` if it depends on data, calls a
-    /// function, or overflows.
     fn index(&self, expr: &Expr, lane: usize) -> Option<i64> {
-        let of = |expr: &Expr| self.index(expr, lane);
-        let all = |args: &[Expr], start: i64, op: fn(i64, i64) -> Option<i64>| {
-            args.iter().try_fold(start, |all, arg| op(all, of(arg)?))
-        };
-        match expr {
-            Expr::Int { value } => Some(*value),
-            Expr::Bool { value } => Some(i64::from(*value)),
-            Expr::Name { name } => {
-                let own = self.names.iter().rev().find(|(own, _)| own == name);
-                own.and_then(|(_, values)| values.get(lane).copied().flatten())
-            }
-            Expr::Neg { a } => of(a)?.checked_neg(),
-            Expr::Add { args } => all(args, 0, i64::checked_add),
-            Expr::Mul { args } => all(args, 1, i64::checked_mul),
-            Expr::Div { a, b } => of(a)?.checked_div(of(b)?),
-            Expr::Mod { a, b } => of(a)?.checked_rem(of(b)?),
-            Expr::FloorDiv { a, b } => of(a)?.checked_div_euclid(of(b)?),
-            Expr::FloorMod { a, b } => of(a)?.checked_rem_euclid(of(b)?),
-            Expr::BitAnd { args } => all(args, -1, |a, b| Some(a & b)),
-            Expr::BitXor { args } => all(args, 0, |a, b| Some(a ^ b)),
-            Expr::Min { a, b } => Some(of(a)?.min(of(b)?)),
-            Expr::Max { a, b } => Some(of(a)?.max(of(b)?)),
-            Expr::Select { condition, then, otherwise } => {
-                of(if of(condition)? == 1 { then } else { otherwise })
-            }
-            Expr::Compare { op, a, b } => {
-                let (a, b) = (of(a)?, of(b)?);
-                Some(i64::from(match op {
-                    Compare::Eq => a == b,
-                    Compare::Lt => a < b,
-                    Compare::Le => a <= b,
-                    Compare::Ge => a >= b,
-                }))
-            }
-            Expr::All { args } => all(args, 1, |a, b| Some(a.min(b))),
-            Expr::Not { a } => Some(1 - of(a)?),
-            Expr::Output { .. }
-            | Expr::Address { .. }
-            | Expr::Hilbert { .. }
-            | Expr::HilbertCell { .. }
-            | Expr::Call { .. } => None,
+        evaluate(expr, &|name| {
+            let own = self.names.iter().rev().find(|(own, _)| own == name);
+            own.and_then(|(_, values)| values.get(lane).copied().flatten())
+        })
+    }
+}
+
+/// Value of an index or condition, 1 for true and 0 for false, with the values `names` of its names; `None` if a name has
+/// no value, or if the expression calls a function or overflows.
+pub(super) fn evaluate(expr: &Expr, names: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
+    let of = |expr: &Expr| evaluate(expr, names);
+    let all = |args: &[Expr], start: i64, op: fn(i64, i64) -> Option<i64>| {
+        args.iter().try_fold(start, |all, arg| op(all, of(arg)?))
+    };
+    match expr {
+        Expr::Int { value } => Some(*value),
+        Expr::Bool { value } => Some(i64::from(*value)),
+        Expr::Name { name } => names(name),
+        Expr::Neg { a } => of(a)?.checked_neg(),
+        Expr::Add { args } => all(args, 0, i64::checked_add),
+        Expr::Mul { args } => all(args, 1, i64::checked_mul),
+        Expr::Div { a, b } => of(a)?.checked_div(of(b)?),
+        Expr::Mod { a, b } => of(a)?.checked_rem(of(b)?),
+        Expr::FloorDiv { a, b } => of(a)?.checked_div_euclid(of(b)?),
+        Expr::FloorMod { a, b } => of(a)?.checked_rem_euclid(of(b)?),
+        Expr::BitAnd { args } => all(args, -1, |a, b| Some(a & b)),
+        Expr::BitXor { args } => all(args, 0, |a, b| Some(a ^ b)),
+        Expr::Min { a, b } => Some(of(a)?.min(of(b)?)),
+        Expr::Max { a, b } => Some(of(a)?.max(of(b)?)),
+        Expr::Select { condition, then, otherwise } => {
+            of(if of(condition)? == 1 { then } else { otherwise })
         }
+        Expr::Compare { op, a, b } => {
+            let (a, b) = (of(a)?, of(b)?);
+            Some(i64::from(match op {
+                Compare::Eq => a == b,
+                Compare::Lt => a < b,
+                Compare::Le => a <= b,
+                Compare::Ge => a >= b,
+            }))
+        }
+        Expr::All { args } => all(args, 1, |a, b| Some(a.min(b))),
+        Expr::Not { a } => Some(1 - of(a)?),
+        Expr::Output { .. }
+        | Expr::Address { .. }
+        | Expr::Hilbert { .. }
+        | Expr::HilbertCell { .. }
+        | Expr::Call { .. } => None,
     }
 }
 
