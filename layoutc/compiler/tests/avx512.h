@@ -29,6 +29,26 @@ static inline simde__m256i layoutc_emulated_to_f16(simde__m512 values) {
     return _mm256_set_m128i(_mm256_cvtps_ph(_mm256_loadu_ps(all + 8), _MM_FROUND_TO_NEAREST_INT), low);
 }
 
+// Conversion of 16 elements that SIMDe lacks.
+#define LAYOUTC_EMULATED_CONVERSION(name, from_vector, from_element, to_vector, to_element) \
+    static inline to_vector layoutc_emulated_##name(from_vector values) { \
+        from_element from[16]; \
+        to_element to[16]; \
+        to_vector result; \
+        memcpy(from, &values, sizeof from); \
+        for (int k = 0; k < 16; ++k) { \
+            to[k] = (to_element)from[k]; \
+        } \
+        memcpy(&result, to, sizeof to); \
+        return result; \
+    }
+
+LAYOUTC_EMULATED_CONVERSION(epi8_epi32, __m128i, int8_t, simde__m512i, int32_t)
+LAYOUTC_EMULATED_CONVERSION(epu8_epi32, __m128i, uint8_t, simde__m512i, uint32_t)
+LAYOUTC_EMULATED_CONVERSION(epu16_epi32, simde__m256i, uint16_t, simde__m512i, uint32_t)
+LAYOUTC_EMULATED_CONVERSION(epi32_epi16, simde__m512i, uint32_t, simde__m256i, uint16_t)
+LAYOUTC_EMULATED_CONVERSION(epi32_ps, simde__m512i, int32_t, simde__m512, float)
+
 // Masked load: does not read masked-out elements.
 static inline simde__m512i layoutc_emulated_load(uint32_t inside, const void *from, size_t bytes) {
     unsigned char all[64] = { 0 };
@@ -57,6 +77,20 @@ static inline simde__m512i layoutc_emulated_pieces(simde__m512i low, simde__m512
 #define _mm512_maskz_shuffle_i32x4(all, low, high, picked) layoutc_emulated_pieces(low, high, picked)
 #define _mm512_maskz_cvtph_ps(all, halves) layoutc_emulated_from_f16(halves)
 #define _mm512_maskz_cvtps_ph(all, values, rounding) layoutc_emulated_to_f16(values)
+#undef _mm512_maskz_cvtepi8_epi32
+#define _mm512_maskz_cvtepi8_epi32(all, values) layoutc_emulated_epi8_epi32(values)
+#undef _mm512_maskz_cvtepu8_epi32
+#define _mm512_maskz_cvtepu8_epi32(all, values) layoutc_emulated_epu8_epi32(values)
+#undef _mm512_maskz_cvtepu16_epi32
+#define _mm512_maskz_cvtepu16_epi32(all, values) layoutc_emulated_epu16_epi32(values)
+#undef _mm512_maskz_cvtepi32_epi16
+#define _mm512_maskz_cvtepi32_epi16(all, values) layoutc_emulated_epi32_epi16(values)
+#undef _mm512_maskz_cvtepi32_ps
+#define _mm512_maskz_cvtepi32_ps(all, values) layoutc_emulated_epi32_ps(values)
+#undef _mm512_maskz_slli_epi32
+#define _mm512_maskz_slli_epi32(all, values, bits) simde_mm512_slli_epi32(values, bits)
+#undef _mm512_maskz_srli_epi32
+#define _mm512_maskz_srli_epi32(all, values, bits) simde_mm512_srli_epi32(values, bits)
 #undef _mm512_stream_si512
 #define _mm512_stream_si512(to, value) layoutc_emulated_stream(to, value)
 #define __builtin_cpu_supports(feature) 1

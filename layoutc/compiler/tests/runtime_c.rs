@@ -18,9 +18,9 @@ use layoutc_compiler::config::{self, Config, IndexType, RuntimeMode};
 use layoutc_compiler::emit::{Emitter, Settings, Templates, emit};
 use layoutc_compiler::{Compiler, MemorySources};
 
-/// Transposes of every element size, runs, and zero-filled runs. Sizes are symbols, so that they may exceed any cache.
-const MANIFEST: &str = "symbol rows max=3000000\nsymbol columns max=3000000\n\
-    tensor one dtype=u8 { shape { r rows; c columns }; layout { order c r } }\n\
+/// Transposes of every element size, runs, and zero-filled runs. Sizes are symbols; with the bounds of `LARGE`, they
+/// may exceed any cache.
+const MANIFEST: &str = "tensor one dtype=u8 { shape { r rows; c columns }; layout { order c r } }\n\
     tensor two dtype=f16 { shape { r rows; c columns }; layout { order c r } }\n\
     tensor four dtype=f32 { shape { r rows; c columns }; layout { order c r } }\n\
     tensor eight dtype=f64 { shape { r rows; c columns }; layout { order c r } }\n\
@@ -28,6 +28,12 @@ const MANIFEST: &str = "symbol rows max=3000000\nsymbol columns max=3000000\n\
     tensor cast dtype=f16 pack-from=f32 { shape { r rows; c columns }; layout { order c r } }\n\
     tensor runs dtype=f32 { shape { r rows; a 40; b 50 }; layout { order a r b } }\n\
     tensor padded dtype=f32 { shape { r 250; c 300 }; layout { map \"(r, c) -> (r//8, c//128, r%8, c%128)\" } }\n";
+
+/// Symbols of `MANIFEST`.
+const LARGE: &str = "symbol rows max=3000000\nsymbol columns max=3000000\n";
+
+/// Symbols of `MANIFEST` whose largest tensor has fewer than 2^31 bytes.
+const SMALL: &str = "symbol rows max=11000\nsymbol columns max=11000\n";
 
 /// Small blocks of every element size, adjacent or interleaved.
 fn small_blocks() -> String {
@@ -45,7 +51,7 @@ fn small_blocks() -> String {
 
 /// Writes the files of the manifest into a folder.
 fn written(name: &str, stem: &str, prefix: &str) -> PathBuf {
-    written_of(&format!("{MANIFEST}{}", small_blocks()), name, stem, prefix)
+    written_of(&format!("{LARGE}{MANIFEST}{}", small_blocks()), name, stem, prefix)
 }
 
 fn written_of(manifest: &str, name: &str, stem: &str, prefix: &str) -> PathBuf {
@@ -336,7 +342,8 @@ fn written_shared(name: &str, index: IndexType) -> PathBuf {
         tensor b dtype=f16 { shape { r 300; c 70 }; layout { order r c } }\n\
         tensor c dtype=u8 { shape { r 300; c 70 }; layout { order c r } }\n\
         convert a to=b cast=round\nconvert a to=c cast=round\nconvert c to=a cast=round\n";
-    let moves = format!("{MANIFEST}{}", small_blocks());
+    let symbols = if index == IndexType::Int32 { SMALL } else { LARGE };
+    let moves = format!("{symbols}{MANIFEST}{}", small_blocks());
     let mut sources = MemorySources::of("moves.kdl", &moves);
     sources.insert("deep/casts.kdl", casts);
     let config = shared(index);
