@@ -59,7 +59,7 @@ def driver(ranks, gathers):
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "m_mpi.h"
+#include "mpi/m_mpi.h"
 static long long sent;
 int MPI_Isend(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request *r) {{
     MPI_Count bytes;
@@ -147,7 +147,7 @@ def measure(args, ranks, source, target, folder):
     out = next(folder.glob("out/**/m.h")).parent
     gathers = source == ["n=all", ""] and target == ["", ""]
     (out / "driver.c").write_text(driver(ranks, gathers))
-    flags = ["-std=gnu99", "-O2", "-o", "driver", "driver.c", "m_mpi.c", "m.c", "-lm"]
+    flags = ["-std=gnu99", "-O2", "-o", "driver", "driver.c", "mpi/m_mpi.c", "m.c", "-lm"]
     run(["mpicc", *flags], cwd=out)
     told = run([args.layoutc, "inspect", "m.kdl", "--tensor", "from", "--plan", "--format", "json"], cwd=folder)
     import json

@@ -12,19 +12,20 @@
     cc_binary(name = "a", srcs = ["a.c"], deps = [":layouts"])
 """
 
-# What follows a manifest's name, for each language, and the part of `emit` that asks for it.
-_SUFFIXES = {
+# Folder before a manifest's path and suffix after it, for each language, and the part of `emit` that asks for the file.
+_FILES = {
     "c": [
-        (".h", None),
-        (".c", "pack"),
-        ("_test.c", "test"),
-        ("_bench.c", "bench"),
-        ("_mpi.h", "mpi"),
-        ("_mpi.c", "mpi"),
-        ("_mpi_test.c", "mpi"),
+        ("", ".h", None),
+        ("", ".c", "pack"),
+        ("tests", "_test.c", "test"),
+        ("bench", "_bench.c", "bench"),
+        ("mpi", "_mpi.h", "mpi"),
+        ("mpi", "_mpi.c", "mpi"),
+        ("tests", "_mpi_test.c", "mpi"),
     ],
-    "opencl": [(".cl", None), (".h", None)],
-    "cuda": [(".cuh", None), (".cu", None)],
+    "opencl": [("", ".cl", None), ("", ".h", None)],
+    "cuda": [("", ".cuh", None), ("", ".cu", None)],
+    "hip": [("", ".hip.h", None), ("", ".hip", None)],
 }
 
 def _join(*parts):
@@ -49,14 +50,14 @@ def _outputs(ctx, path):
         if target in ctx.attr.extensions:
             outputs.append((_join(target, stem) + "." + ctx.attr.extensions[target], "other"))
             continue
-        if target not in _SUFFIXES:
+        if target not in _FILES:
             fail("say what the target `%s` writes: `extensions = {\"%s\": ...}`" % (target, target))
-        for suffix, part in _SUFFIXES[target]:
+        for folder, suffix, part in _FILES[target]:
             if part == None or part in emit or part == "pack" and moves:
                 kind = {"test": "tests", "bench": "benches"}.get(part, "other")
                 if target == "c" and suffix in (".h", ".c"):
                     kind = "headers" if suffix == ".h" else "sources"
-                outputs.append((_join(target, stem) + suffix, kind))
+                outputs.append((_join(target, folder, stem) + suffix, kind))
     return outputs
 
 def _staged(ctx, files):
@@ -158,7 +159,7 @@ layoutc_files = rule(
         ),
         "runtime": attr.string(
             doc = "The value of `[target.c] runtime` in the configuration.",
-            default = "inline",
+            default = "shared",
             values = ["inline", "shared"],
         ),
         "srcs": attr.label_list(

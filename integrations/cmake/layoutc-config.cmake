@@ -125,16 +125,17 @@ function(layoutc_add target)
   add_dependencies(${target} ${target}_layouts)
 endfunction()
 
-# Of LAYOUTC_OUTPUTS, what a library is compiled of: not `a_test.c` beside `a.h`, which is a program.
+# Of LAYOUTC_OUTPUTS, what a library is compiled of: C sources beside their header, which programs are not, but for
+# those that need MPI, and CUDA sources.
 function(_layoutc_sources variable)
   set(sources)
   foreach(file IN LISTS LAYOUTC_OUTPUTS)
-    string(REGEX REPLACE "_(test|bench)\\.c$" ".h" header "${file}")
-    set(is_program FALSE)
-    if(NOT header STREQUAL file AND header IN_LIST LAYOUTC_OUTPUTS)
-      set(is_program TRUE)
+    string(REGEX REPLACE "\\.c$" ".h" header "${file}")
+    set(is_library FALSE)
+    if(NOT header STREQUAL file AND header IN_LIST LAYOUTC_OUTPUTS AND NOT file MATCHES "/mpi/.*_mpi\\.c$")
+      set(is_library TRUE)
     endif()
-    if(file MATCHES "\\.c$" AND NOT is_program OR file MATCHES "\\.cu$" AND CMAKE_CUDA_COMPILER)
+    if(is_library OR (file MATCHES "\\.cu$" AND CMAKE_CUDA_COMPILER))
       list(APPEND sources "${file}")
     endif()
   endforeach()

@@ -31,7 +31,7 @@ EOF
     objects=main.o
     for source in $outputs; do
         case $source in
-        *_test.c) ;; # a program of its own
+        */c/tests/*) ;; # programs
         *.c)
             echo "build $source.o: cc $source || layoutc_outputs"
             objects="$objects $source.o"

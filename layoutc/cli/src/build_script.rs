@@ -40,7 +40,7 @@ pub struct BuildFailure {
 /// let out = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
 /// let generated = layoutc::build("kernels".as_ref(), &out).unwrap_or_else(|failure| panic!("{failure}"));
 /// generated.print_cargo_directives();
-/// let sources = generated.with_extension("c").filter(|path| !path.to_string_lossy().ends_with("_test.c"));
+/// let sources: Vec<_> = generated.c_sources().collect();
 /// // cc::Build::new().files(sources).include(&generated.include).compile("layouts");
 /// ```
 ///
@@ -109,5 +109,15 @@ impl GeneratedFiles {
     pub fn with_extension<'a>(&'a self, extension: &'a str) -> impl Iterator<Item = &'a Path> {
         let has_it = move |path: &&PathBuf| path.extension().is_some_and(|e| e == extension);
         self.outputs.iter().filter(has_it).map(PathBuf::as_path)
+    }
+
+    /// Paths of the C sources of which a library is compiled, in the order of [`Self::outputs`]: those beside their
+    /// header. Programs (folders `tests` and `bench`) and sources that need MPI (folder `mpi`) are not among them.
+    pub fn c_sources(&self) -> impl Iterator<Item = &Path> {
+        let mpi = self.include.join("mpi");
+        self.with_extension("c").filter(move |path| {
+            let needs_mpi = path.starts_with(&mpi) && path.to_string_lossy().ends_with("_mpi.c");
+            !needs_mpi && self.outputs.contains(&path.with_extension("h"))
+        })
     }
 }

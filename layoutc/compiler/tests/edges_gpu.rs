@@ -32,7 +32,7 @@ fn compiles(name: &str, manifest: &str) {
     for (path, text) in &outputs {
         let file = folder.join(path);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(file, text).unwrap();
+        layoutc_testing::files::write(file, text);
     }
     let run = |program: &str, args: &[&str]| {
         let Ok(ran) = Command::new(program).args(args).current_dir(&folder).output() else {
@@ -43,7 +43,7 @@ fn compiles(name: &str, manifest: &str) {
     };
     let strict = ["-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Werror"];
     let c = [&["-std=c99", "-pedantic"], strict.as_slice()].concat();
-    run("gcc", &[c.as_slice(), &["c/m.c", "c/m_test.c", "-o", "c_test"]].concat());
+    run("gcc", &[c.as_slice(), &["c/m.c", "c/tests/m_test.c", "-o", "c_test"]].concat());
     run("./c_test", &[]);
     std::fs::write(folder.join("host.c"), "#include \"c/m.h\"\n#include \"opencl/m.h\"\n").unwrap();
     run("gcc", &[c.as_slice(), &["-fsyntax-only", "host.c"]].concat());
@@ -54,7 +54,7 @@ fn compiles(name: &str, manifest: &str) {
     {
         let text = order.map(|header| format!("#include \"{header}\"\n")).concat();
         let name = format!("all{k}.cpp");
-        std::fs::write(folder.join(&name), text).unwrap();
+        layoutc_testing::files::write(folder.join(&name), text);
         run(
             "g++",
             &["-std=c++17", "-Wall", "-Wextra", "-Werror", "-I", shim, "-fsyntax-only", &name],

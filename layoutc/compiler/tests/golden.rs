@@ -40,7 +40,7 @@ fn texture_header_and_test_match_golden_files() {
     let settings = Settings { prefix: "my_".to_owned(), ..Settings::c() };
     let outputs = emit(&manifest, &settings, "layers/texture", &Templates::default()).unwrap();
     let paths: Vec<&str> = outputs.iter().map(|output| output.path.as_str()).collect();
-    assert_eq!(paths, ["layers/texture.h", "layers/texture.c", "layers/texture_test.c"]);
+    assert_eq!(paths, ["layers/texture.h", "layers/texture.c", "tests/layers/texture_test.c"]);
     golden("tests/golden/texture.h", &outputs[0].text);
     golden("tests/golden/texture_test.c", &outputs[2].text);
 }

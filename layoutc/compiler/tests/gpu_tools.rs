@@ -71,7 +71,7 @@ save layers layers.out
 ";
 
 fn job(folder: &Path, name: &str, text: &str) {
-    std::fs::write(folder.join(name), text).unwrap();
+    layoutc_testing::files::write(folder.join(name), text);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn nvcc_compiles_for_every_arch() {
         assert_eq!(gpu::run_program(&program, &[]).unwrap(), "ok\n");
     }
     let text = "__global__ void k(float *a) { int b = 3; a[0] = 1.0f; }\n";
-    std::fs::write(folder.join("warns.cu"), text).unwrap();
+    layoutc_testing::files::write(folder.join("warns.cu"), text);
     let message = gpu::compile_with_nvcc(&nvcc, &folder, "warns.cu", &[80]).unwrap_err();
     assert!(message.contains("never referenced"), "{message}");
 }

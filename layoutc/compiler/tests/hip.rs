@@ -114,7 +114,7 @@ fn hipcc_compiles_kernels_of_all_kinds() {
     for (name, index_type) in [("hip_int", CudaIndex::Int), ("hip_int64", CudaIndex::Int64)] {
         let folder = cc::folder(name);
         for (path, text) in hip(index_type) {
-            std::fs::write(folder.join(path.rsplit('/').next().unwrap()), text).unwrap();
+            layoutc_testing::files::write(folder.join(path.rsplit('/').next().unwrap()), text);
         }
         let mut command = Command::new(&hipcc);
         command.args([

@@ -46,7 +46,7 @@ fn ran(folder: &std::path::Path, program: &str, sources: &[&str]) -> String {
 
 fn write(folder: &std::path::Path, outputs: &BTreeMap<String, String>) {
     for (name, text) in outputs {
-        std::fs::write(folder.join(name), text).unwrap();
+        layoutc_testing::files::write(folder.join(name), text);
     }
 }
 
@@ -72,7 +72,7 @@ fn large_inverse_searches_only_undecoded_axes() {
     std::fs::write(folder.join("driver.c"), driver).unwrap();
     let start = Instant::now();
     ran(&folder, "driver", &["driver.c"]);
-    let printed = ran(&folder, "test", &["m_test.c", "m.c"]);
+    let printed = ran(&folder, "test", &["tests/m_test.c", "m.c"]);
     assert!(printed.contains("parts: ok at the corners only"), "{printed}");
     assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
 }
@@ -83,7 +83,7 @@ fn generated_test_of_a_large_tensor_terminates() {
     let folder = folder("inverse_c_many");
     write(&folder, &outputs);
     let start = Instant::now();
-    let printed = ran(&folder, "test", &["m_test.c", "m.c"]);
+    let printed = ran(&folder, "test", &["tests/m_test.c", "m.c"]);
     assert!(printed.contains("many: ok at the corners only"), "{printed}");
     assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
 }
@@ -245,6 +245,6 @@ fn random_layouts_with_searched_inverses_are_exact() {
         std::fs::write(folder.join("m.kdl"), &text).unwrap();
         std::fs::write(folder.join("driver.c"), driver(tensor)).unwrap();
         ran(&folder, "driver", &["driver.c"]);
-        ran(&folder, "test", &["m_test.c", "m.c"]);
+        ran(&folder, "test", &["tests/m_test.c", "m.c"]);
     }
 }

@@ -63,7 +63,7 @@ fn loops_follow_the_axis_of_the_intermediate() {
     write(&folder, &files);
     let mut command = Command::new("gcc");
     command.args(["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-O2"]);
-    command.args(["-o", "program", "m.c", "m_test.c", "-lm"]);
+    command.args(["-o", "program", "m.c", "tests/m_test.c", "-lm"]);
     build_and_run(&mut command, &folder, "program");
 }
 
@@ -86,7 +86,14 @@ fn rows_of_intermediates_are_computed_in_a_loop() {
     for flags in [["-O1", "-fno-openmp"], ["-O2", "-fopenmp"]] {
         let mut command = Command::new("gcc");
         command.args(["-std=c11", "-Wall", "-Werror"]).args(flags);
-        command.args(["-fsanitize=address,undefined", "-o", "program", "m.c", "m_test.c", "-lm"]);
+        command.args([
+            "-fsanitize=address,undefined",
+            "-o",
+            "program",
+            "m.c",
+            "tests/m_test.c",
+            "-lm",
+        ]);
         build_and_run(&mut command, &folder, "program");
     }
 }
@@ -121,7 +128,7 @@ fn caches_follow_the_loop_of_the_intermediate() {
     write(&folder, &files);
     let mut command = Command::new("gcc");
     command.args(["-std=c11", "-Wall", "-Werror", "-O1", "-fsanitize=address,undefined"]);
-    command.args(["-o", "program", "m.c", "m_test.c", "-lm"]);
+    command.args(["-o", "program", "m.c", "tests/m_test.c", "-lm"]);
     build_and_run(&mut command, &folder, "program");
 }
 
@@ -143,7 +150,15 @@ fn large_intermediates_are_no_parameters() {
         write(&folder, &files);
         let mut command = Command::new("gcc");
         command.args([
-            "-std=c11", "-Wall", "-Werror", "-O1", "-o", "program", "m.c", "m_test.c", "-lm",
+            "-std=c11",
+            "-Wall",
+            "-Werror",
+            "-O1",
+            "-o",
+            "program",
+            "m.c",
+            "tests/m_test.c",
+            "-lm",
         ]);
         build_and_run(&mut command, &folder, "program");
         let header = files.iter().find(|file| file.path == "m.h").unwrap();

@@ -196,6 +196,6 @@ fn compile_and_run(name: &str, files: &[GeneratedFile]) {
     let mut command = std::process::Command::new("gcc");
     command.args(["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", "program"]);
     command.args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
-    command.args(["m_test.c", "m.c", "-lm"]);
+    command.args(["tests/m_test.c", "m.c", "-lm"]);
     build_and_run(&mut command, &folder.join("c"), "program");
 }

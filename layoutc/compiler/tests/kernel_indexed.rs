@@ -275,11 +275,11 @@ fn guaranteed_index_ranges_remove_bounds_checks() {
         let outputs = compiler.emit(&checked, &Templates::default()).unwrap();
         let folder = folder(name);
         for output in &outputs {
-            let path = folder.join(output.path.rsplit('/').next().unwrap());
-            std::fs::write(path, &output.text).unwrap();
+            let path = folder.join(output.path.strip_prefix("c/").unwrap());
+            layoutc_testing::files::write(path, &output.text);
         }
         for (k, compiler) in compilers().into_iter().enumerate() {
-            compile_and_run(&folder, &format!("test_{k}"), &["a_test.c", "a.c"], compiler);
+            compile_and_run(&folder, &format!("test_{k}"), &["tests/a_test.c", "a.c"], compiler);
         }
         let text = |end: &str| &outputs.iter().find(|one| one.path.ends_with(end)).unwrap().text;
         let source = text("a.c");

@@ -57,8 +57,17 @@ fn staged_rows_share_a_loop() {
     let folder = folder("staged_rows");
     write(&folder, &source(text));
     let mut command = Command::new("gcc");
-    command
-        .args(["-std=c11", "-Wall", "-Werror", "-O1", "-o", "program", "m.c", "m_test.c", "-lm"]);
+    command.args([
+        "-std=c11",
+        "-Wall",
+        "-Werror",
+        "-O1",
+        "-o",
+        "program",
+        "m.c",
+        "tests/m_test.c",
+        "-lm",
+    ]);
     build_and_run(&mut command, &folder, "program");
 }
 

@@ -96,7 +96,7 @@ fn broken(name: &str, from: &str, to: &str) -> String {
     let source = format!("{before}void layoutc_conv4_compute({kernel}");
     std::fs::write(folder.join("conv.c"), source).unwrap();
     let mut gcc = Command::new("gcc");
-    let compiled = gcc.args(["-O1", "-o", "program", "conv_test.c", "conv.c", "-lm"]);
+    let compiled = gcc.args(["-O1", "-o", "program", "tests/conv_test.c", "conv.c", "-lm"]);
     assert!(compiled.current_dir(&folder).status().unwrap().success());
     let ran = Command::new(folder.join("program")).output().unwrap();
     assert_eq!(ran.status.code(), Some(1), "{ran:?}");
@@ -138,7 +138,7 @@ fn every_kernel_is_timed() {
 fn compile(folder: &Path, stem: &str) {
     for compiler in ["clang", "gcc"].into_iter().filter(|name| is_installed(name)) {
         let mut command = Command::new(compiler);
-        let sources = [format!("{stem}_bench.c"), format!("{stem}.c")];
+        let sources = [format!("bench/{stem}_bench.c"), format!("{stem}.c")];
         let strict = ["-pedantic-errors", "-Wall", "-Wextra", "-Wconversion", "-Werror"];
         command.args(["-std=c11", "-O0"]).args(strict).args(sources);
         let program = format!("{stem}_program");

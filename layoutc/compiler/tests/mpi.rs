@@ -35,12 +35,12 @@ fn compiled(name: &str, manifest: &str) -> PathBuf {
     std::fs::write(folder.join("m.kdl"), manifest).unwrap();
     let (_, outputs) = built(manifest, &Config::default()).unwrap();
     for (path, text) in outputs {
-        std::fs::write(folder.join(path), text).unwrap();
+        layoutc_testing::files::write(folder.join(path), text);
     }
     let mut command = Command::new("mpicc");
     command.args(["-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Wconversion"]);
     command.args(["-Wsign-conversion", "-Werror", "-O0", "-g", "-fsanitize=address,undefined"]);
-    command.args(["-fno-sanitize-recover=all", "m_mpi_test.c", "m_mpi.c", "m.c", "-lm"]);
+    command.args(["-fno-sanitize-recover=all", "tests/m_mpi_test.c", "mpi/m_mpi.c", "m.c", "-lm"]);
     command.args(["-o", "mpi_test"]);
     compile_cache::compile(&mut command, &folder, Some("mpi_test"), &[])
         .unwrap_or_else(|error| panic!("{error}"));
@@ -290,7 +290,7 @@ fn missing_buffer_on_one_rank_fails_on_all_ranks() {
     let program = r#"
 #include <stdio.h>
 #include <stdlib.h>
-#include "m_mpi.h"
+#include "mpi/m_mpi.h"
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     int rank, ranks;
@@ -313,7 +313,7 @@ int main(int argc, char **argv) {
 "#;
     std::fs::write(folder.join("absent.c"), program).unwrap();
     let mut command = Command::new("mpicc");
-    command.args(["-g", "absent.c", "m_mpi.c", "m.c", "-lm", "-o", "absent"]);
+    command.args(["-g", "absent.c", "mpi/m_mpi.c", "m.c", "-lm", "-o", "absent"]);
     compile_cache::compile(&mut command, &folder, Some("absent"), &[])
         .unwrap_or_else(|error| panic!("{error}"));
     for ranks in [8, 4] {

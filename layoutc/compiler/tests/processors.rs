@@ -16,9 +16,9 @@ use random_manifest::{built, dtypes, manifest};
 /// Writes a manifest and its generated C to a folder of its own.
 fn written(name: &str, text: &str) -> PathBuf {
     let folder = folder(&format!("processors_{name}"));
-    std::fs::write(folder.join("m.kdl"), text).unwrap();
+    layoutc_testing::files::write(folder.join("m.kdl"), text);
     for (name, text) in built(text, &Config::default()).unwrap().1 {
-        std::fs::write(folder.join(name), text).unwrap();
+        layoutc_testing::files::write(folder.join(name), text);
     }
     folder
 }
@@ -36,7 +36,7 @@ fn random_manifests_agree_on_every_processor() {
     on_each(|processor| {
         for (k, folder) in folders.iter().enumerate() {
             let optimised = if k.is_multiple_of(2) { "-O2" } else { "-O1" };
-            run(processor, folder, &["m_test.c", "m.c"], &[optimised]);
+            run(processor, folder, &["tests/m_test.c", "m.c"], &[optimised]);
         }
     });
 }
@@ -59,7 +59,7 @@ fn block_and_run_routines_agree_on_every_processor() {
     let folder = written("moves", &text);
     on_each(|processor| {
         for vector in ["-DLAYOUTC_VECTOR=16", "-DLAYOUTC_VECTOR=0"] {
-            run(processor, &folder, &["m_test.c", "m.c"], &["-O2", vector]);
+            run(processor, &folder, &["tests/m_test.c", "m.c"], &["-O2", vector]);
         }
     });
 }

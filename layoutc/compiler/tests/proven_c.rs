@@ -205,7 +205,7 @@ fn random_layouts_in_parallel_agree_with_the_reference() {
         assert!(loops > 4, "{dtype}: {loops} loops");
         let folder = folder(&name);
         write(&folder, &outputs);
-        let sources = [format!("{name}_test.c"), format!("{name}.c")];
+        let sources = [format!("tests/{name}_test.c"), format!("{name}.c")];
         let sources = sources.each_ref().map(String::as_str);
         let gcc = ("gcc", flags.to_vec(), true);
         let printed = compile_and_run(&folder, &name, &sources, gcc).unwrap();

@@ -332,7 +332,7 @@ fn run(what: &str, number: usize, manifest: &Manifest, all: bool) {
     let folder = folder(&format!("random_c_{}", what.replace(' ', "_")));
     std::fs::write(folder.join("m.kdl"), &text).unwrap();
     for (name, text) in &outputs {
-        std::fs::write(folder.join(name), text).unwrap();
+        layoutc_testing::files::write(folder.join(name), text);
     }
     std::fs::write(folder.join("driver.c"), driver(manifest, &outputs["m.h"])).unwrap();
     std::fs::write(folder.join("tables.bin"), tables(manifest)).unwrap();
@@ -343,11 +343,11 @@ fn run(what: &str, number: usize, manifest: &Manifest, all: bool) {
             run_program(&folder, *compiler, &["driver.c", "m.c"]);
         }
         if all || k == (number + 1) % 2 {
-            run_program(&folder, *compiler, &["m_test.c", "m.c"]);
+            run_program(&folder, *compiler, &["tests/m_test.c", "m.c"]);
         }
     }
     if number.is_multiple_of(4) && Command::new("g++").arg("-v").output().is_ok() {
-        run_program(&folder, ("g++", CPP), &["m_test.c", "m.c"]);
+        run_program(&folder, ("g++", CPP), &["tests/m_test.c", "m.c"]);
     }
 }
 

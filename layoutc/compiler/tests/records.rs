@@ -227,12 +227,12 @@ fn arrays_of_structs_and_structs_of_arrays_run_in_c() {
     let folder = folder("records");
     for output in &outputs {
         let name = output.path.strip_prefix("c/").unwrap();
-        std::fs::write(folder.join(name), &output.text).unwrap();
+        layoutc_testing::files::write(folder.join(name), &output.text);
     }
     std::fs::write(folder.join("program.c"), PROGRAM).unwrap();
     for (k, compiler) in (0..).zip(compilers()) {
-        for (main, says) in [("program.c", "agrees\n"), ("m_test.c", "")] {
-            let program = format!("{}_{k}", main.replace('.', "_"));
+        for (main, says) in [("program.c", "agrees\n"), ("tests/m_test.c", "")] {
+            let program = format!("{}_{k}", main.replace(['.', '/'], "_"));
             let printed = compile_and_run(&folder, &program, &[main, "m.c"], compiler.clone());
             assert!(printed.is_none_or(|printed| printed.ends_with(says)), "{main}");
         }
@@ -339,13 +339,16 @@ fn quantization_blocks_equal_handwritten_c_structs() {
         .unwrap();
     let folder = folder("record_blocks");
     for output in &outputs {
-        std::fs::write(folder.join(output.path.strip_prefix("c/").unwrap()), &output.text).unwrap();
+        layoutc_testing::files::write(
+            folder.join(output.path.strip_prefix("c/").unwrap()),
+            &output.text,
+        );
     }
     let header = &outputs.iter().find(|output| output.path == "c/m.h").unwrap().text;
     std::fs::write(folder.join("program.c"), against_c(header)).unwrap();
     for (k, compiler) in (0..).zip(compilers()) {
-        for (main, says) in [("program.c", "agrees\n"), ("m_test.c", "")] {
-            let program = format!("{}_{k}", main.replace('.', "_"));
+        for (main, says) in [("program.c", "agrees\n"), ("tests/m_test.c", "")] {
+            let program = format!("{}_{k}", main.replace(['.', '/'], "_"));
             let printed = compile_and_run(&folder, &program, &[main, "m.c"], compiler.clone());
             assert!(printed.is_none_or(|printed| printed.ends_with(says)), "{main}");
         }

@@ -34,11 +34,12 @@ fn layout(random: &mut Random, held: i64) -> String {
 
 fn ran(name: &str, outputs: &BTreeMap<String, String>, driver: &str) {
     let folder = folder(&format!("rings_{name}"));
-    for (file, text) in outputs.iter().filter(|(file, _)| !file.contains('/')) {
-        std::fs::write(folder.join(file), text).unwrap();
+    for (file, text) in outputs.iter().filter(|(file, _)| !file.starts_with("opencl/")) {
+        layoutc_testing::files::write(folder.join(file), text);
     }
     std::fs::write(folder.join("driver.c"), driver).unwrap();
-    for (program, sources) in [("driver", &["driver.c"][..]), ("test", &["m_test.c", "m.c"])] {
+    for (program, sources) in [("driver", &["driver.c"][..]), ("test", &["tests/m_test.c", "m.c"])]
+    {
         let mut command = Command::new("gcc");
         command.args([
             "-std=c99",

@@ -62,7 +62,7 @@ fn written_of(manifest: &str, name: &str, stem: &str, prefix: &str) -> PathBuf {
     let outputs = emit(&checked.manifests[0], &settings, stem, &Templates::default());
     let root = folder(name);
     for output in outputs.unwrap() {
-        std::fs::write(root.join(&output.path), &output.text).unwrap();
+        layoutc_testing::files::write(root.join(&output.path), &output.text);
     }
     root
 }
@@ -353,7 +353,7 @@ fn written_shared(name: &str, index: IndexType) -> PathBuf {
     let root = folder(name);
     std::fs::create_dir_all(root.join("c/deep")).unwrap();
     for output in compiler.emit(&checked, &Templates::default()).unwrap() {
-        std::fs::write(root.join(&output.path), &output.text).unwrap();
+        layoutc_testing::files::write(root.join(&output.path), &output.text);
     }
     root
 }
@@ -370,7 +370,7 @@ fn manifests_share_a_runtime() {
             assert!(!text.contains("_mm"), "{text}");
         }
         for (k, (compiler, flags, runs)) in (0..).zip(compilers()) {
-            for test in ["c/moves_test.c", "c/deep/casts_test.c"] {
+            for test in ["c/tests/moves_test.c", "c/tests/deep/casts_test.c"] {
                 let program = format!("test_{k}_{}", test.len());
                 let sources = [test, sources[0], sources[1]];
                 compile_and_run(&root, &program, &sources, (compiler, flags.clone(), runs));
@@ -399,7 +399,7 @@ fn the_shared_runtime_is_what_the_preprocessor_makes_of_the_sources() {
     for vector in ["64", "0"] {
         for (own, include) in [("plain.c", "runtime.h"), ("expanded.c", "layoutc_runtime.h")] {
             let text = format!("#define LAYOUTC_VECTOR {vector}\n#include \"{include}\"\n");
-            std::fs::write(root.join(own), text).unwrap();
+            layoutc_testing::files::write(root.join(own), text);
         }
         let [plain, expanded] = ["plain.c", "expanded.c"].map(|file| preprocessed(&root, file));
         let without_pragmas = |text: String| {

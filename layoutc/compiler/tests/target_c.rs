@@ -29,7 +29,8 @@ impl SourceLoader for Project {
 /// Generated files of a project with these keys in `[target.c]`.
 fn built(manifests: &[(&str, &str)], keys: &str) -> Result<Vec<GeneratedFile>, Vec<Diagnostic>> {
     let file = Arc::from("layoutc.toml");
-    let config = config::parse(&file, &format!("[target.c]\n{keys}")).unwrap();
+    let config =
+        config::parse(&file, &format!("[target.c]\nruntime = \"inline\"\n{keys}")).unwrap();
     let paths: Vec<String> = manifests.iter().map(|(path, _)| format!("layouts/{path}")).collect();
     let texts = manifests.iter().map(|(_, text)| (*text).to_owned());
     let project = Project(paths.iter().cloned().zip(texts).collect());
@@ -46,7 +47,7 @@ fn written(name: &str, manifests: &[(&str, &str)], keys: &str) -> PathBuf {
         let path = root.join(&output.path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         assert_eq!(content_hash::verify_seal(&output.text), Some(true));
-        std::fs::write(path, output.text).unwrap();
+        layoutc_testing::files::write(path, output.text);
     }
     root.join("c")
 }
@@ -148,7 +149,7 @@ int main(void) {
 #[test]
 fn macros_equal_the_functions_and_are_constant_expressions() {
     let folder = written("macros", &[("small.kdl", SMALL)], "macros = true\n");
-    for program in programs(&folder, "test", &["small_test.c", "small.c"], &[]) {
+    for program in programs(&folder, "test", &["tests/small_test.c", "small.c"], &[]) {
         assert_eq!(ran(&program, &[], "1").matches(": ok").count(), 15);
     }
     std::fs::write(folder.join("main.c"), MAIN.replace("TEXTURE\n", "\"small.h\"\n")).unwrap();
@@ -161,7 +162,7 @@ fn macros_equal_the_functions_and_are_constant_expressions() {
 fn macros_of_32_bit_indices_compute_in_32_bits() {
     let keys = "macros = true\nindex-type = \"int32_t\"\n";
     let folder = written("macros32", &[("small.kdl", SMALL)], keys);
-    for program in programs(&folder, "test", &["small_test.c", "small.c"], &[]) {
+    for program in programs(&folder, "test", &["tests/small_test.c", "small.c"], &[]) {
         ran(&program, &[], "1");
     }
 }
@@ -211,7 +212,7 @@ convert nibble_columns to=nibble_halo
 #[test]
 fn parallel_relayouts_agree_with_the_reference() {
     let folder = written("openmp", &[("large.kdl", LARGE)], "openmp = true\n");
-    let sources = ["large_test.c", "large.c"];
+    let sources = ["tests/large_test.c", "large.c"];
     // Without OpenMP, other tests run this code.
     programs(&folder, "serial", &sources, &[]);
     let strict = ["-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Wconversion", "-Werror"];
@@ -294,7 +295,7 @@ convert texture to=copy
     );
     let folder = written("bench", &[("a.kdl", &text)], "emit = [\"bench\"]\n");
     for (compiler, program) in
-        programs(&folder, "bench", &["a_bench.c", "a.c"], &[]).iter().enumerate()
+        programs(&folder, "bench", &["bench/a_bench.c", "a.c"], &[]).iter().enumerate()
     {
         let printed = ran(program, &["0.001"], "1");
         let lines: Vec<&str> = printed.lines().collect();
@@ -316,7 +317,7 @@ convert texture to=copy
         assert_eq!(lines[1]["not_run"], huge.strip_prefix("not run: ").unwrap());
         assert!(lines[2]["gb_per_second"].as_f64() > Some(0.0), "{printed}");
     }
-    let named = ["a.h", "a.c", "a_bench.c"].map(|name| format!("c/{name}"));
+    let named = ["a.h", "a.c", "bench/a_bench.c"].map(|name| format!("c/{name}"));
     let outputs = built(&[("a.kdl", &text)], "emit = [\"bench\"]\n").unwrap();
     assert_eq!(outputs.into_iter().map(|output| output.path).collect::<Vec<_>>(), named);
 }
@@ -335,7 +336,7 @@ fn races(folder: &Path, name: &str, source: &str) -> Option<(bool, usize)> {
     let threads = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/openmp.c");
     let object = format!("{name}.o");
     let is_built = gcc(&["-fopenmp", "-c", &format!("{name}.c")])
-        && gcc(&["-pthread", "-o", name, &object, "large_test.c", threads, "-lm"]);
+        && gcc(&["-pthread", "-o", name, &object, "tests/large_test.c", threads, "-lm"]);
     let ran = is_available(is_built, "gcc's race detector")
         .then(|| Command::new(folder.join(name)).output().unwrap())?;
     let (errors, printed) = (ran.stderr, String::from_utf8_lossy(&ran.stdout).into_owned());
@@ -466,7 +467,7 @@ fn race_detector_finds_only_missing_barriers_in_regions() {
     assert!(source.contains("#pragma omp single\n") && source.contains("copyprivate("), "{source}");
     let gcc = ("gcc", vec!["-std=c99", "-Wall", "-Wextra", "-Werror", "-O2", "-fopenmp"], true);
     let program =
-        compiled(&folder, "threads", &["large_test.c", "large.c", "-lm"], &[], &gcc).unwrap();
+        compiled(&folder, "threads", &["tests/large_test.c", "large.c", "-lm"], &[], &gcc).unwrap();
     for threads in ["1", "3", "8"] {
         assert!(!ran(&program, &[], threads).contains(" at ("));
     }

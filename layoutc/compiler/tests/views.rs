@@ -27,7 +27,7 @@ fn write(name: &str, outputs: &[GeneratedFile]) -> std::path::PathBuf {
 fn run(name: &str, text: &str, settings: &Settings) -> String {
     let outputs = emit(&manifest(text), settings, name, &Templates::default()).unwrap();
     let folder = write(name, &outputs);
-    let (test, source) = (format!("{name}_test.c"), format!("{name}.c"));
+    let (test, source) = (format!("tests/{name}_test.c"), format!("{name}.c"));
     let mut printed = String::new();
     for (k, compiler) in compilers().into_iter().enumerate() {
         let program = format!("{name}_{k}");
@@ -371,7 +371,7 @@ fn views_pass_their_tests_with_int32_indices_and_openmp() {
     }
     let folder = write("narrow_views", &outputs);
     for (k, compiler) in compilers().into_iter().enumerate() {
-        compile_and_run(&folder, &format!("narrow_{k}"), &["a_test.c", "a.c"], compiler);
+        compile_and_run(&folder, &format!("narrow_{k}"), &["tests/a_test.c", "a.c"], compiler);
     }
 }
 
@@ -387,7 +387,7 @@ fn test_program_detects_a_wrong_view() {
     outputs[0].text = wrong;
     let folder = write("wrong_views", &outputs);
     let run = std::process::Command::new("gcc")
-        .args(["-std=c99", "-O0", "-o", "wrong", "wrong_test.c", "wrong.c"])
+        .args(["-std=c99", "-O0", "-o", "wrong", "tests/wrong_test.c", "wrong.c"])
         .current_dir(&folder)
         .status()
         .unwrap();

@@ -93,7 +93,7 @@ fn built(name: &str) -> (PathBuf, BTreeMap<String, String>) {
     for output in &outputs {
         let path = folder.join(&output.path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, &output.text).unwrap();
+        layoutc_testing::files::write(path, &output.text);
     }
     let outputs = outputs.into_iter().map(|output| (output.path, output.text)).collect();
     (folder, outputs)

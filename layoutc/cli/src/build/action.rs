@@ -35,16 +35,15 @@ pub(crate) struct BuildAction {
 #[derive(Debug)]
 pub(crate) enum ActionScope {
     Manifest(PathBuf),
-    /// Umbrella header, which includes the C headers of all manifests of the project, and the header with the shared
-    /// runtime, as far as the project has them. The paths are those of the
+    /// Umbrella header, which includes the C headers of all manifests of the project. The paths are those of the
     /// configuration file and the template files on which the header depends. It also depends on the set of outputs of
     /// the manifests.
     Project(Vec<PathBuf>),
 }
 
 /// Pair `(report, actions)`. `actions` are the runs that produce all outputs of `select`: in the order of projects, one
-/// for each manifest with outputs in the order of paths, then one for the umbrella header and the shared runtime if the project
-/// has them.
+/// for each manifest with outputs in the order of paths, then one for the umbrella header if the project has one. Each
+/// action for a manifest writes the header of the shared runtime if the project has one; it is an output of the first.
 /// `report` has errors in configurations, and errors about outputs whose paths are equal or differ only in case; with
 /// errors, `actions` may be incomplete.
 pub(crate) fn actions(select: &SelectArgs) -> Result<(Report, Vec<BuildAction>), CommandError> {
@@ -54,23 +53,23 @@ pub(crate) fn actions(select: &SelectArgs) -> Result<(Report, Vec<BuildAction>),
     for project in &projects {
         let job = BuildJob::new(select, project, &mut None, &store)?;
         let mut paths = Vec::new();
+        let mut runtime = runtime_path(&project.config).filter(|_| has_runtime(&job));
         for manifest in project.manifests.keys() {
             // The manifest's own action reports its errors.
             let text = fs::read_to_string(below(project, manifest)).unwrap_or_default();
             let exchanges = text_needs_mpi(&text);
             let of_target =
                 |target: &&str| output_paths(&project.config, target, manifest, exchanges);
-            let own: Vec<String> = job.targets.iter().flat_map(of_target).collect();
+            let own: Vec<String> =
+                job.targets.iter().flat_map(of_target).chain(runtime.take()).collect();
             paths.extend(own.iter().cloned());
             let subject = ActionScope::Manifest(below(project, manifest));
             actions.extend(action(&job, subject, own));
         }
-        let umbrella = umbrella_path(&project.config).filter(|_| has_umbrella(&job));
-        let runtime = runtime_path(&project.config).filter(|_| has_runtime(&job));
-        let own: Vec<String> = umbrella.into_iter().chain(runtime).collect();
-        if !own.is_empty() {
-            paths.extend(own.iter().cloned());
-            actions.extend(action(&job, ActionScope::Project(settings(project)?), own));
+        if let Some(umbrella) = umbrella_path(&project.config).filter(|_| has_umbrella(&job)) {
+            paths.push(umbrella.clone());
+            let subject = ActionScope::Project(settings(project)?);
+            actions.extend(action(&job, subject, vec![umbrella]));
         }
         report.add(output::collisions(paths.iter().map(String::as_str)));
     }

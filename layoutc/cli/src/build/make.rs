@@ -26,7 +26,7 @@ use crate::template_sandbox;
 
 use super::job::BuildJob;
 use super::project_build::BuildContext;
-use super::scan::{BuildScan, RUNTIME, UMBRELLA, has_runtime, has_umbrella, template_files};
+use super::scan::{BuildScan, RUNTIME, UMBRELLA, has_umbrella, template_files};
 use super::{cache_key, summary_rows};
 
 /// Checked manifests and generated files of a build, in memory.
@@ -226,8 +226,8 @@ fn manifest_check(
     })
 }
 
-/// Generates the files for all pairs of target and manifest in `scan.work`, the umbrella header, and the shared runtime,
-/// from the checked manifests in `made`. Stores the files in `made`. Errors, such as those of planning and of templates, are added to
+/// Generates the files for all pairs of target and manifest in `scan.work`, and the umbrella header, from the checked
+/// manifests in `made`, and the shared runtime if it is in `scan.work`. Stores the files in `made`. Errors, such as those of planning and of templates, are added to
 /// the report of `desk`; after an error in the files of a manifest, no files are stored. Templates of the project first
 /// run in the sandbox.
 ///
@@ -273,7 +273,7 @@ pub(super) fn emit(
     {
         report_emit_error(&[*fault], job.project, &templates, report);
     }
-    if has_runtime(job) {
+    if scan.work.contains(&RUNTIME) {
         match emitter.runtime() {
             Ok(header) => {
                 let (target, name) = RUNTIME;

@@ -236,18 +236,28 @@ impl<'a> BuildScan<'a> {
         self.work.extend::<Vec<_>>(lacking);
     }
 
-    /// Scans the umbrella header and the shared runtime, if the build has them. Unless one must be generated, sets
-    /// `is_same`, `left_over` and `swept` from the files in the output folder. Does nothing if a manifest is stale or a
-    /// unit must be generated, because the set of outputs is then not known yet.
+    /// Scans the shared runtime and the umbrella header, if the build has them. Unless one must be generated, sets
+    /// `is_same`, `left_over` and `swept` from the files in the output folder. Scans the runtime only if a manifest is
+    /// stale or a unit must be generated, because the set of outputs is then not known yet.
     fn scan_leftovers(
         &mut self,
         job: &BuildJob<'a>,
         strictness: OverwritePolicy,
     ) -> Result<(), CommandError> {
+        if has_runtime(job) {
+            self.project_unit(job, RUNTIME, cache_key::runtime(self.base), strictness)?;
+        }
         if !(self.work.is_empty() && self.stale.is_empty()) {
             return Ok(());
         }
-        self.project_units(job, strictness)?;
+        if has_umbrella(job) {
+            let of_target = self.up_to_date.iter().filter(|(target, _)| *target == UMBRELLA.0);
+            let of_manifests = of_target.filter(|unit| **unit != RUNTIME);
+            let paths = of_manifests.filter_map(|unit| job.log.facts.emitted(*unit));
+            let paths = paths.flat_map(EmitRecord::paths);
+            let key = cache_key::umbrella(self.base, &self.templates, paths);
+            self.project_unit(job, UMBRELLA, key, strictness)?;
+        }
         if self.work.is_empty() {
             let is_tidy = matches!(self.found, OrphanCandidates::Known);
             self.is_same = is_tidy && job.log.facts.are_all(self.up_to_date.len());
@@ -262,39 +272,25 @@ impl<'a> BuildScan<'a> {
         Ok(())
     }
 
-    /// Sorts the units that depend on no single manifest into `up_to_date`, or all of them into `work` if one must be
-    /// generated: they are generated together.
-    fn project_units(
+    /// Adds a unit that depends on no single manifest to `up_to_date` if its cached files have the key `key` and are in
+    /// the output folder, else to `work`.
+    fn project_unit(
         &mut self,
         job: &BuildJob<'a>,
+        unit: EmitUnit<'static>,
+        key: ContentHash,
         strictness: OverwritePolicy,
     ) -> Result<(), CommandError> {
         let facts = &job.log.facts;
-        let mut units: Vec<(EmitUnit<'static>, ContentHash)> = Vec::new();
-        if has_umbrella(job) {
-            let of_target = self.up_to_date.iter().filter(|(target, _)| *target == UMBRELLA.0);
-            let paths =
-                of_target.filter_map(|unit| facts.emitted(*unit)).flat_map(EmitRecord::paths);
-            units.push((UMBRELLA, cache_key::umbrella(self.base, &self.templates, paths)));
+        if facts.emitted(unit).is_some_and(|emitted| emitted.key == key) {
+            let mut on_disk = survey_outputs(job, &[unit], strictness)?;
+            if !needs_rebuild(&on_disk, facts, unit) {
+                self.up_to_date.push(unit);
+                self.on_disk.append(&mut on_disk);
+                return Ok(());
+            }
         }
-        if has_runtime(job) {
-            units.push((RUNTIME, cache_key::runtime(self.base)));
-        }
-        let is_valid = |(unit, key): &(EmitUnit<'_>, ContentHash)| {
-            facts.emitted(*unit).is_some_and(|emitted| emitted.key == *key)
-        };
-        let are_valid = units.iter().all(is_valid);
-        let units: Vec<EmitUnit<'static>> = units.into_iter().map(|(unit, _)| unit).collect();
-        let mut on_disk = OutputSurvey::new();
-        if are_valid {
-            on_disk = survey_outputs(job, &units, strictness)?;
-        }
-        if are_valid && !units.iter().any(|unit| needs_rebuild(&on_disk, facts, *unit)) {
-            self.up_to_date.extend(units);
-            self.on_disk.append(&mut on_disk);
-        } else {
-            self.work.extend(units);
-        }
+        self.work.push(unit);
         Ok(())
     }
 }

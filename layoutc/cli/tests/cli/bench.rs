@@ -100,7 +100,7 @@ fn configuration_and_project_templates_apply() {
     let (code, _, err) = bench(&sandbox, &["--seconds", "0.002"]);
     assert_eq!(code, Some(3));
     assert!(
-        err.contains("failed to compile c/a.c and c/a_bench.c") && err.contains("mine"),
+        err.contains("failed to compile c/a.c and c/bench/a_bench.c") && err.contains("mine"),
         "{err}"
     );
 }

@@ -68,11 +68,11 @@ fn clean_removes_outputs_and_their_empty_folders() {
     sandbox.run(&["build"]).success();
     let built = sandbox.files(".");
     let ran = sandbox.run(&["clean", "--dry-run"]);
-    assert!(ran.success().ends_with("\n6 outputs (dry run): 6 removed\n"), "{}", ran.out);
+    assert!(ran.success().ends_with("\n7 outputs (dry run): 7 removed\n"), "{}", ran.out);
     assert_eq!(sandbox.files("."), built);
     let ran = sandbox.run(&["clean"]);
     assert!(ran.success().starts_with("removed    generated/c/a.c\n"), "{}", ran.out);
-    assert!(ran.out.ends_with("\n6 outputs: 6 removed\n"), "{}", ran.out);
+    assert!(ran.out.ends_with("\n7 outputs: 7 removed\n"), "{}", ran.out);
     assert_eq!(sandbox.files("."), before);
     assert!(!sandbox.path("generated").exists());
     assert_eq!(sandbox.run(&["clean"]).success(), "0 outputs: 0 removed\n");
@@ -106,7 +106,7 @@ fn clean_keeps_foreign_and_reports_edited_outputs() {
     assert!(ran.err.starts_with(warning), "{}", ran.err);
     let closing = "\n1 warning\nfor more information, run `layoutc explain output::edited`\n";
     assert!(ran.err.ends_with(closing), "{}", ran.err);
-    assert!(ran.out.ends_with("\n5 outputs: 5 removed\n"), "{}", ran.out);
+    assert!(ran.out.ends_with("\n6 outputs: 6 removed\n"), "{}", ran.out);
     assert_eq!(sandbox.files("generated"), ["generated/c/a.h", "generated/c/x/mine.h"]);
     assert_eq!(sandbox.read("generated/c/a.h"), Some(edited));
 }
@@ -130,7 +130,7 @@ fn clean_works_with_broken_manifests_and_in_other_folders() {
     let first = serde_json::json!({ "path": "here/generated/c/one.c", "status": "removed" });
     assert_eq!(object["outputs"][0], first);
     assert!(!sandbox.path("here/generated").exists());
-    assert_eq!(sandbox.files("out/c"), ["out/c/one.c", "out/c/one.h", "out/c/one_test.c"]);
+    assert_eq!(sandbox.files("out/c"), ["out/c/one.c", "out/c/one.h", "out/c/tests/one_test.c"]);
     sandbox.run(&["clean", "here/one.kdl", "--out", "out"]).success();
     assert_eq!(sandbox.files("."), ["here/one.kdl"]);
 }
@@ -216,7 +216,7 @@ fn outputs_lists_build_files_and_writes_nothing() {
     assert_eq!((&object["version"], &object["kind"]), (&1.into(), &"outputs".into()));
     assert_eq!(object["outputs"], serde_json::json!(listed));
     let ran = sandbox.run(&["outputs", "layouts/a.kdl", "--out", "o"]);
-    assert_eq!(ran.success(), "o/c/a.c\no/c/a.h\no/c/a_test.c\n");
+    assert_eq!(ran.success(), "o/c/a.c\no/c/a.h\no/c/layoutc_runtime.h\no/c/tests/a_test.c\n");
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn outputs_for_cmake_are_absolute_and_quoted() {
     let ran = sandbox.run(&["outputs", "a b;$c/one.kdl", "--format", "cmake"]);
     let root = sandbox.path("").canonicalize().expect("there");
     let line = |name: &str| format!("  \"{}/a b\\;\\$c/generated/c/{name}\"\n", root.display());
-    let lines = ["one.c", "one.h", "one_test.c"].map(line).concat();
+    let lines = ["one.c", "one.h", "tests/one_test.c"].map(line).concat();
     assert_eq!(ran.success(), format!("set(LAYOUTC_OUTPUTS\n{lines})\n"));
     let ran = sandbox.run(&["build", "--format", "cmake"]);
     let line = "error: `--format cmake` is only for `layoutc outputs`; expected `text` or `json`\n";
@@ -238,8 +238,8 @@ fn outputs_follow_the_configured_folder() {
     let sandbox =
         Sandbox::new(&[("layoutc.toml", config), ("k/a.kdl", BLOCKED), ("a.kdl", BROKEN)]);
     let ran = sandbox.run_in("k", &["outputs"], "");
-    let listed = "../gen/deep/c/a.c\n../gen/deep/c/a.h\n../gen/deep/c/a_test.c\n";
-    assert_eq!(ran.success(), listed);
+    let names = ["a.c", "a.h", "layoutc_runtime.h", "tests/a_test.c"];
+    assert_eq!(ran.success(), names.map(|name| format!("../gen/deep/c/{name}\n")).concat());
     sandbox.run(&["build"]).success();
     assert!(sandbox.read("gen/deep/c/a.h").is_some_and(|text| text.contains("p_t_offset")));
     sandbox.run(&["clean"]).success();

@@ -32,7 +32,8 @@ const FILES: &[(&str, &str)] = &[
 const ACTION: &[&str] =
     &["build", "-q", "layouts/x/b.kdl", "--root", ".", "--out", "../o", "--depfile", "../o.d"];
 
-const OUTPUTS: &[&str] = &["o/c/x/b.c", "o/c/x/b.h", "o/c/x/b_test.c", "o/notes/x/b.txt"];
+const OUTPUTS: &[&str] =
+    &["o/c/layoutc_runtime.h", "o/c/tests/x/b_test.c", "o/c/x/b.c", "o/c/x/b.h", "o/notes/x/b.txt"];
 
 const INPUTS: &[&str] =
     &["layoutc.toml", "layouts/x/b.kdl", "shared/common.kdl", "templates/note.j2"];
@@ -96,13 +97,16 @@ fn configurations_above_the_root_are_ignored() {
     let sandbox =
         Sandbox::new(&[("layoutc.toml", "this = is no configuration"), ("p/a.kdl", BLOCKED)]);
     sandbox.run(&["build", "-q", "p/a.kdl", "--root", "p", "--out", "o"]).success();
-    assert_eq!(sandbox.files("o"), ["o/c/a.c", "o/c/a.h", "o/c/a_test.c"]);
+    assert_eq!(sandbox.files("o"), ["o/c/a.c", "o/c/a.h", "o/c/tests/a_test.c"]);
     assert_eq!(sandbox.run(&["build", "-q", "p/a.kdl", "--out", "o"]).code, Some(1));
     // Also for a whole project.
     sandbox.write("p/layouts/x/b.kdl", BLOCKED);
     sandbox.write("p/layouts/layoutc.toml", "[project]\n");
     sandbox.run(&["build", "-q", "--root", "p", "--out", "whole"]).success();
-    assert_eq!(sandbox.files("whole/c"), ["whole/c/x/b.c", "whole/c/x/b.h", "whole/c/x/b_test.c"]);
+    assert_eq!(
+        sandbox.files("whole/c"),
+        ["whole/c/tests/x/b_test.c", "whole/c/x/b.c", "whole/c/x/b.h"]
+    );
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn used_manifest_change_rebuilds_only_its_dependents() {
     let time = |path: &str| fs::metadata(sandbox.path(path)).and_then(|m| m.modified()).expect("");
     let before = time("generated/c/a.h");
     sandbox.write("layouts/lib/common.kdl", "transform blocked {\n    split c by=2\n}\n");
-    let expected = ["generated/c/b.c", "generated/c/b.h", "generated/c/b_test.c"];
+    let expected = ["generated/c/b.c", "generated/c/b.h", "generated/c/tests/b_test.c"];
     assert_eq!(written(&sandbox), expected);
     assert_eq!(time("generated/c/a.h"), before);
 }
@@ -206,7 +206,7 @@ fn stale_outputs_are_found_after_a_sweep_without_any() {
     assert_eq!(fs::read(sandbox.path(".layoutc/log")).expect("a log"), log);
     // Stale outputs, in unchanged folders.
     fs::rename(sandbox.path("layouts/b.kdl"), sandbox.path("layouts/b.txt")).expect("renamed");
-    let gone = ["generated/c/b.c", "generated/c/b.h", "generated/c/b_test.c"];
+    let gone = ["generated/c/b.c", "generated/c/b.h", "generated/c/tests/b_test.c"];
     assert_eq!(written(&sandbox), gone);
     assert!(gone.iter().all(|path| !sandbox.path(path).exists()));
     // A copy of an output in another folder.
@@ -238,11 +238,18 @@ fn partial_build_leaves_other_outputs_unchanged() {
     sandbox.write("layouts/a.kdl", &BLOCKED.replace("w 8", "w 12"));
     sandbox.write("layouts/b.kdl", &BLOCKED.replace("tensor t", "tensor u"));
     sandbox.run(&["build", "layouts/a.kdl", "--target", "c"]).success();
-    let expected: Vec<String> =
-        ["c/b.c", "c/b.h", "c/b_test.c", "cuda/a.cu", "cuda/a.cuh", "cuda/b.cu", "cuda/b.cuh"]
-            .iter()
-            .map(|path| format!("generated/{path}"))
-            .collect();
+    let expected: Vec<String> = [
+        "c/b.c",
+        "c/b.h",
+        "c/tests/b_test.c",
+        "cuda/a.cu",
+        "cuda/a.cuh",
+        "cuda/b.cu",
+        "cuda/b.cuh",
+    ]
+    .iter()
+    .map(|path| format!("generated/{path}"))
+    .collect();
     assert_eq!(written(&sandbox), expected);
 }
 
@@ -282,8 +289,11 @@ fn truncated_and_zeroed_outputs_are_replaced() {
     let half = |text: &str, zeros: usize| format!("{}{}", &text[..100], "\0".repeat(zeros));
     sandbox.write("generated/c/a.h", "");
     sandbox.write("generated/c/a.c", &half(&source, source.len() - 100));
-    sandbox.write("generated/c/a_test.c", &"\0".repeat(512));
-    assert_eq!(written(&sandbox), ["generated/c/a.c", "generated/c/a.h", "generated/c/a_test.c"]);
+    sandbox.write("generated/c/tests/a_test.c", &"\0".repeat(512));
+    assert_eq!(
+        written(&sandbox),
+        ["generated/c/a.c", "generated/c/a.h", "generated/c/tests/a_test.c"]
+    );
     assert_eq!((whole("generated/c/a.h"), whole("generated/c/a.c")), (header, source.clone()));
     // Text without trailing zeros, or with other zeros, was written by somebody else.
     for text in [&half(&source, 0), &format!("\0{}", half(&source, 8))] {

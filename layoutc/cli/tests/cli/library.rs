@@ -18,7 +18,8 @@ fn build_script_api_writes_only_below_the_out_dir() {
     let header = fs::read_to_string(generated.include.join("a.h")).expect("a header");
     assert!(header.contains("K_T_BYTES"), "{header}");
     let sources: Vec<&Path> = generated.with_extension("c").collect();
-    assert_eq!(sources, [generated.include.join("a.c"), generated.include.join("a_test.c")]);
+    assert_eq!(sources, ["a.c", "tests/a_test.c"].map(|path| generated.include.join(path)));
+    assert_eq!(generated.c_sources().collect::<Vec<_>>(), [generated.include.join("a.c")]);
     let real = project.canonicalize().expect("there");
     assert_eq!(generated.inputs, [real.join("layoutc.toml"), real.join("layouts/a.kdl")]);
     assert_eq!(generated.folders, [real.join("layouts")]);

@@ -21,7 +21,7 @@ const MANIFESTS: [&str; 6] = [
 const OUTPUTS: [&str; 7] = [
     "generated/c/a.h",
     "generated/c/a.c",
-    "generated/c/x/a_test.c",
+    "generated/c/tests/x/a_test.c",
     "generated/c/all.h",
     "generated/cuda/b.cu",
     "generated/json/a.json",

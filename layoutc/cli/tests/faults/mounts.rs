@@ -37,7 +37,7 @@ impl Drop for Mount {
 }
 
 const OTHER: [&str; 3] = ["-t", "tmpfs", "none"];
-const SMALL: [&str; 5] = ["-t", "tmpfs", "-o", "size=256k", "none"];
+const SMALL: [&str; 5] = ["-t", "tmpfs", "-o", "size=512k", "none"];
 
 /// Outputs of a clean build of the project.
 fn expected(scene: &Scene) -> crate::scene::Files {
@@ -78,8 +78,8 @@ fn disk_full_during_a_build_keeps_the_old_outputs() {
 fn state_folder_on_a_full_disk_is_reported() {
     let scene = project();
     let Some(_mount) = Mount::new(&SMALL, scene.path(".layoutc")) else { return };
-    scene.write(".layoutc/filler", vec![1; 200 << 10]);
-    drop(fs::write(scene.path(".layoutc/more"), vec![1; 100 << 10]));
+    scene.write(".layoutc/filler", vec![1; 400 << 10]);
+    drop(fs::write(scene.path(".layoutc/more"), vec![1; 200 << 10]));
     let ran = scene.run(&["build", "-q"]);
     assert_eq!(ran.code, Some(3), "{}", ran.err);
     scene.remove(".layoutc/filler");

@@ -129,13 +129,18 @@ pub struct TargetsConfig {
 }
 
 impl Default for TargetsConfig {
+    /// Targets without layoutc.toml: C, with all that a source needs in the source itself.
     fn default() -> Self {
-        let c = Some(TargetC::default());
-        Self { c, opencl: None, cuda: None, hip: None, own: BTreeMap::new() }
+        Self::of_c(TargetC { runtime: RuntimeMode::Inline, ..TargetC::default() })
     }
 }
 
 impl TargetsConfig {
+    /// The target C alone.
+    pub(crate) const fn of_c(c: TargetC) -> Self {
+        Self { c: Some(c), opencl: None, cuda: None, hip: None, own: BTreeMap::new() }
+    }
+
     /// True if functions for CPUs are generated: by the target C, by a custom target, whose model is that of C, or if
     /// no target is configured.
     pub(crate) fn has_cpu(&self) -> bool {
@@ -178,7 +183,7 @@ pub struct TargetC {
     pub index_type: IndexType,
     /// Place of the runtime, the C functions that are the same for all manifests: `shared` for one header
     /// `layoutc_runtime.h` in the folder `c` of the output folder, which all sources include, or `inline` for a copy of
-    /// the functions in each source that needs them. The default is `inline`.
+    /// the functions in each source that needs them. The default is `shared`; without layoutc.toml it is `inline`.
     pub runtime: RuntimeMode,
     /// Path of the umbrella header, a header that includes the headers of all manifests, except those that need MPI. It
     /// is relative to the folder `c` of the output folder and ends in `.h` or `.hpp`: `all.h`, `include/all.h`. By
@@ -198,7 +203,7 @@ impl Default for TargetC {
             macros: false,
             openmp: false,
             index_type: IndexType::Int64,
-            runtime: RuntimeMode::Inline,
+            runtime: RuntimeMode::Shared,
             umbrella_header: None,
             umbrella_span: 0..0,
         }

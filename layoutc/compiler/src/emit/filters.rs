@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::dialect::{C, C_PLAIN, CUDA, Dialect, HIP, OPENCL};
 use super::model::{Constant, MacroUnit};
+use super::outputs::relative;
 use super::print::{self, Style};
 use super::whole;
 use crate::emit::syntax::{Expr, Function, Stmt};
@@ -98,6 +99,7 @@ pub(super) fn add(environment: &mut Environment<'_>, dialects: Dialects) {
         let restrict = if restrict.is_empty() { "" } else { own };
         tree::<Function>(value).map(|f| print::parameters(dialects.own, &f, restrict))
     });
+    environment.add_filter("relative_to", |path: &str, file: &str| relative(file, path));
     environment.add_filter("comment", |text: &str| super::comment::escape(text));
     environment.add_filter("defines", move |values: &Value, language: Rest<String>| {
         defines(values, dialects.find(language.first())?)

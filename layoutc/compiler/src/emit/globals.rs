@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::file_names::{Name, Names};
+use super::language::C_OUTPUTS;
 use super::model::Files;
 use super::{Part, Settings};
 use crate::base::codes::Code;
@@ -29,16 +30,10 @@ pub(super) fn file_names(out_stem: &str, prefix: &str) -> (String, Files) {
     }
     let starts_well = guard.bytes().next().is_some_and(|b| b.is_ascii_alphabetic());
     let guard = if starts_well { guard } else { format!("LAYOUT_{guard}") };
-    let files = Files {
-        stem: name.to_owned(),
-        header: format!("{name}.h"),
-        source: format!("{name}.c"),
-        test: format!("{name}_test.c"),
-        bench: format!("{name}_bench.c"),
-        mpi_header: format!("{name}_mpi.h"),
-        mpi_source: format!("{name}_mpi.c"),
-        mpi_test: format!("{name}_mpi_test.c"),
-    };
+    let [header, source, test, bench, mpi_header, mpi_source, mpi_test] =
+        C_OUTPUTS.map(|file| file.path(out_stem));
+    let stem = name.to_owned();
+    let files = Files { stem, header, source, test, bench, mpi_header, mpi_source, mpi_test };
     (guard, files)
 }
 

@@ -41,6 +41,9 @@ pub struct Language {
 pub struct File {
     /// Name of the template.
     pub template: &'static str,
+    /// Folder before the manifest's path, with a trailing `/`: `tests/`; empty for the folder of the target. C programs
+    /// and sources that need MPI have folders of their own: all sources below no such folder link as one library.
+    pub folder: &'static str,
     /// Suffix after the manifest's name in the file name: `.h`, `_test.c`.
     pub suffix: &'static str,
     /// Part that the file belongs to; the file is generated if the part is emitted. `None`: always.
@@ -49,6 +52,27 @@ pub struct File {
 
 /// All languages with built-in templates.
 pub const LANGUAGES: [&Language; 4] = [&C_FILES, &OPENCL_FILES, &CUDA_FILES, &HIP_FILES];
+
+/// Files of the C target, in the order of [`model::Files`](super::model::Files).
+pub(super) const C_OUTPUTS: [File; 7] = [
+    File { template: "c/header.h.j2", folder: "", suffix: ".h", part: None },
+    File { template: "c/source.c.j2", folder: "", suffix: ".c", part: Some(Part::Pack) },
+    File { template: "c/test.c.j2", folder: "tests/", suffix: "_test.c", part: Some(Part::Test) },
+    File {
+        template: "c/bench.c.j2",
+        folder: "bench/",
+        suffix: "_bench.c",
+        part: Some(Part::Bench),
+    },
+    File { template: "c/mpi.h.j2", folder: "mpi/", suffix: "_mpi.h", part: Some(Part::Reshard) },
+    File { template: "c/mpi.c.j2", folder: "mpi/", suffix: "_mpi.c", part: Some(Part::Reshard) },
+    File {
+        template: "c/mpi_test.c.j2",
+        folder: "tests/",
+        suffix: "_mpi_test.c",
+        part: Some(Part::ReshardTest),
+    },
+];
 
 /// C: headers, sources, test programs and benchmarks.
 pub const C_FILES: Language = Language {
@@ -64,15 +88,7 @@ pub const C_FILES: Language = Language {
     macros: "",
     includes: &["stdbool.h", "stdint.h"],
     scalar_includes: &[],
-    files: &[
-        File { template: "c/header.h.j2", suffix: ".h", part: None },
-        File { template: "c/source.c.j2", suffix: ".c", part: Some(Part::Pack) },
-        File { template: "c/test.c.j2", suffix: "_test.c", part: Some(Part::Test) },
-        File { template: "c/bench.c.j2", suffix: "_bench.c", part: Some(Part::Bench) },
-        File { template: "c/mpi.h.j2", suffix: "_mpi.h", part: Some(Part::Reshard) },
-        File { template: "c/mpi.c.j2", suffix: "_mpi.c", part: Some(Part::Reshard) },
-        File { template: "c/mpi_test.c.j2", suffix: "_mpi_test.c", part: Some(Part::ReshardTest) },
-    ],
+    files: &C_OUTPUTS,
 };
 
 /// OpenCL: programs, and headers for their hosts.
@@ -90,8 +106,8 @@ pub const OPENCL_FILES: Language = Language {
     includes: &["stdbool.h", "stdint.h"],
     scalar_includes: &[],
     files: &[
-        File { template: "opencl/program.cl.j2", suffix: ".cl", part: None },
-        File { template: "opencl/host.h.j2", suffix: ".h", part: None },
+        File { template: "opencl/program.cl.j2", folder: "", suffix: ".cl", part: None },
+        File { template: "opencl/host.h.j2", folder: "", suffix: ".h", part: None },
     ],
 };
 
@@ -110,8 +126,8 @@ pub const CUDA_FILES: Language = Language {
     includes: &["cuda_runtime.h", "stdint.h"],
     scalar_includes: &[(Scalar::F16, "cuda_fp16.h"), (Scalar::Bf16, "cuda_bf16.h")],
     files: &[
-        File { template: "cuda/header.cuh.j2", suffix: ".cuh", part: None },
-        File { template: "cuda/source.cu.j2", suffix: ".cu", part: None },
+        File { template: "cuda/header.cuh.j2", folder: "", suffix: ".cuh", part: None },
+        File { template: "cuda/source.cu.j2", folder: "", suffix: ".cu", part: None },
     ],
 };
 
@@ -127,11 +143,18 @@ pub const HIP_FILES: Language = Language {
     includes: &["hip/hip_runtime.h", "stdint.h"],
     scalar_includes: &[(Scalar::F16, "hip/hip_fp16.h")],
     files: &[
-        File { template: "cuda/header.cuh.j2", suffix: ".hip.h", part: None },
-        File { template: "cuda/source.cu.j2", suffix: ".hip", part: None },
+        File { template: "cuda/header.cuh.j2", folder: "", suffix: ".hip.h", part: None },
+        File { template: "cuda/source.cu.j2", folder: "", suffix: ".hip", part: None },
     ],
     ..CUDA_FILES
 };
+
+impl File {
+    /// Path of the file, relative to the folder of the target. `out_stem` is the path of the manifest without extension.
+    pub fn path(&self, out_stem: &str) -> String {
+        format!("{}{out_stem}{}", self.folder, self.suffix)
+    }
+}
 
 impl Language {
     /// Suffix of the header's file name, after the name of the manifest.

@@ -139,8 +139,8 @@ impl<'a> Target<'a> {
         unit::build(manifest, settings, out_stem)
     }
 
-    /// Files generated from one manifest. `out_stem` is their path without extension, with `/` separators: `layers/a`
-    /// gives `layers/a.h`, `layers/a.c`, `layers/a_test.c`.
+    /// Files generated from one manifest. `out_stem` is the path of the header without extension, with `/` separators:
+    /// `layers/a` gives `layers/a.h`, `layers/a.c`, `tests/layers/a_test.c`.
     ///
     /// # Errors
     /// The diagnostics of the first step that fails: `padding::fill`, `name::collision`, `limit::generated`,
@@ -204,8 +204,7 @@ fn missing(own: &OwnFile, templates: &Templates) -> Option<Diagnostic> {
     })
 }
 
-/// Paths of the generated files of a manifest, in the order of [`Target::files`]. `out_stem` is their path without
-/// extension, as there. `exchanges` is true if the manifest converts sharded tensors; nothing else in the manifest
+/// Paths of the generated files of a manifest, in the order of [`Target::files`]. `out_stem` is as there. `exchanges` is true if the manifest converts sharded tensors; nothing else in the manifest
 /// changes the paths.
 pub fn paths(settings: &Settings, out_stem: &str, exchanges: bool) -> Vec<String> {
     wanted(settings, out_stem, exchanges).into_iter().map(|(_, path)| path).collect()
@@ -227,7 +226,7 @@ fn wanted(settings: &Settings, out_stem: &str, exchanges: bool) -> Vec<(String, 
         Some(Part::Constants | Part::Index | Part::Macros) | None => true,
     };
     let files = settings.language.files.iter().filter(|file| asked(file.part));
-    files.map(|file| (file.template.to_owned(), format!("{out_stem}{}", file.suffix))).collect()
+    files.map(|file| (file.template.to_owned(), file.path(out_stem))).collect()
 }
 
 fn fuel(manifest: &Manifest, templates: &Templates) -> u64 {

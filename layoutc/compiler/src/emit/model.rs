@@ -25,7 +25,7 @@ use super::whole::Whole;
 use crate::emit::syntax::{Expr, Function, Stmt};
 
 /// Version of the model. Increases when the meaning of a field or the form of a tree changes.
-pub const VERSION: u32 = 22;
+pub const VERSION: u32 = 23;
 
 /// Template model of one manifest on one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -64,8 +64,8 @@ pub struct Unit {
     pub helpers: Vec<String>,
     /// Sections of the C runtime that the source defines, in order. The template function `runtime_text` returns their text.
     pub runtime: Vec<String>,
-    /// Path of the header of the project's shared runtime, relative to the source; `null` if the source does not
-    /// include it.
+    /// Path of the header of the project's shared runtime, relative to the folder of the target; `null` if the source
+    /// does not include it.
     pub runtime_header: Option<String>,
     /// Functions by which a work item transposes words of several elements in registers.
     pub turns: Vec<TurnUnit>,
@@ -101,24 +101,24 @@ pub struct Unit {
     pub schedules: Vec<ScheduleUnit>,
 }
 
-/// File names of one manifest, without folders.
+/// Paths of the C files of one manifest, relative to the folder of the target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Files {
-    /// File name of the manifest without extension.
+    /// Name of the manifest without folder and extension: `a`.
     pub stem: String,
-    /// File name of the C header: `a.h`.
+    /// Path of the C header: `layers/a.h`.
     pub header: String,
-    /// File name of the C source: `a.c`.
+    /// Path of the C source: `layers/a.c`.
     pub source: String,
-    /// File name of the C test program: `a_test.c`.
+    /// Path of the C test program: `tests/layers/a_test.c`.
     pub test: String,
-    /// File name of the C benchmark program: `a_bench.c`.
+    /// Path of the C benchmark program: `bench/layers/a_bench.c`.
     pub bench: String,
-    /// File name of the header of the conversions between devices: `a_mpi.h`.
+    /// Path of the header of the conversions between devices: `mpi/layers/a_mpi.h`.
     pub mpi_header: String,
-    /// File name of the source of the conversions between devices: `a_mpi.c`.
+    /// Path of the source of the conversions between devices: `mpi/layers/a_mpi.c`.
     pub mpi_source: String,
-    /// File name of the test program of the conversions between devices: `a_mpi_test.c`.
+    /// Path of the test program of the conversions between devices: `tests/layers/a_mpi_test.c`.
     pub mpi_test: String,
 }
 

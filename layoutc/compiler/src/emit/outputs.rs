@@ -68,3 +68,33 @@ pub(super) fn stem(path: &str, common: &str) -> String {
     let parts: Vec<&str> = path.split('/').filter(|part| !["", ".", ".."].contains(part)).collect();
     parts.join("/")
 }
+
+/// Path of `to` relative to the folder of `from`: `../a.h` from `include/all.h` to `a.h`.
+pub(super) fn relative(from: &str, to: &str) -> String {
+    let mut folders: Vec<&str> = from.split('/').collect();
+    folders.pop();
+    let mut parts: Vec<&str> = to.split('/').collect();
+    let file = parts.pop().unwrap_or_default();
+    let shared = folders.iter().zip(&parts).take_while(|(a, b)| a == b).count();
+    let up = folders.iter().skip(shared).map(|_| "..");
+    let down = parts.iter().skip(shared).copied().chain([file]);
+    up.chain(down).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::relative;
+
+    #[test]
+    fn paths_relative_to_the_folder_of_a_file() {
+        for (from, to, expected) in [
+            ("all.h", "a.h", "a.h"),
+            ("all.h", "layers/a.h", "layers/a.h"),
+            ("include/all.h", "a.h", "../a.h"),
+            ("layers/all.h", "layers/a.h", "a.h"),
+            ("layers/x/all.h", "layers/y/a.h", "../y/a.h"),
+        ] {
+            assert_eq!(relative(from, to), expected, "{from} {to}");
+        }
+    }
+}

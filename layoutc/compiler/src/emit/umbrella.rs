@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::filters::Dialects;
 use super::globals::file_names;
 use super::language::C_FILES;
-use super::outputs::umbrella_header;
+use super::outputs::{relative, umbrella_header};
 use super::render::Frames;
 use super::seen::Seen;
 use super::{GeneratedFile, Templates, tidy};
@@ -45,7 +45,8 @@ pub(super) fn umbrella(
     let suffix = C_FILES.files.first().map_or("", |file| file.suffix);
     // Headers that need MPI are not included: most users of the umbrella header do not have MPI.
     let needs_mpi = |path: &str| {
-        path.strip_suffix("_mpi.h").is_some_and(|stem| others.contains(&format!("{stem}{suffix}")))
+        let stem = path.strip_prefix("mpi/").and_then(|path| path.strip_suffix("_mpi.h"));
+        stem.is_some_and(|stem| others.contains(&format!("{stem}{suffix}")))
     };
     let is_included = |path: &&String| path.ends_with(suffix) && !needs_mpi(path);
     let headers: Vec<String> = others.iter().filter(is_included).cloned().collect();
@@ -77,34 +78,4 @@ fn header(
     let frames = Frames::new(templates, "c", Dialects::default());
     let text = frames.render("c/umbrella.h.j2", model.seen(), FUEL.saturating_add(fuel))?;
     Ok(GeneratedFile { text: content_hash::seal(path, &tidy(&text)), path: path.to_owned() })
-}
-
-/// Path of `to` relative to the folder of `from`: `../a.h` from `include/all.h` to `a.h`.
-fn relative(from: &str, to: &str) -> String {
-    let mut folders: Vec<&str> = from.split('/').collect();
-    folders.pop();
-    let mut parts: Vec<&str> = to.split('/').collect();
-    let file = parts.pop().unwrap_or_default();
-    let shared = folders.iter().zip(&parts).take_while(|(a, b)| a == b).count();
-    let up = folders.iter().skip(shared).map(|_| "..");
-    let down = parts.iter().skip(shared).copied().chain([file]);
-    up.chain(down).collect::<Vec<_>>().join("/")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::relative;
-
-    #[test]
-    fn umbrella_header_includes_relative_paths() {
-        for (from, to, expected) in [
-            ("all.h", "a.h", "a.h"),
-            ("all.h", "layers/a.h", "layers/a.h"),
-            ("include/all.h", "a.h", "../a.h"),
-            ("layers/all.h", "layers/a.h", "a.h"),
-            ("layers/x/all.h", "layers/y/a.h", "../y/a.h"),
-        ] {
-            assert_eq!(relative(from, to), expected, "{from} {to}");
-        }
-    }
 }

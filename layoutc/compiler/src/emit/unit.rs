@@ -183,7 +183,7 @@ pub(super) fn build(
     let has_kernels = unit.computes.iter().any(|c| c.function.is_some() && !c.is_relayout);
     let own = UnitRuntime::new(&cores, has_kernels, settings.runtime);
     unit.runtime = own.sections;
-    unit.runtime_header = own.is_shared.then(|| runtime::header::include(out_stem));
+    unit.runtime_header = own.is_shared.then(|| runtime::header::NAME.to_owned());
     let mut needs = if language.kernels { needs::of_kernels(&unit) } else { cores };
     unit.arithmetic = arithmetic::of(&needs, dialect);
     unit.turns = turns::of(&needs, dialect);

@@ -104,7 +104,7 @@ fn harness(root: &Path, cases: &[Case]) -> String {
 pub(super) fn written(root: &Path, text: &str, cases: &[Case]) {
     let outputs = emit(&checked(text), &Settings::c(), "m", &Templates::default()).unwrap();
     for output in outputs {
-        std::fs::write(root.join(&output.path), &output.text).unwrap();
+        layoutc_testing::files::write(root.join(&output.path), &output.text);
     }
     std::fs::write(root.join("harness.c"), harness(root, cases)).unwrap();
 }
@@ -146,7 +146,7 @@ pub(super) fn write_gpu(root: &Path, text: &str) {
     let checked = compiler.check(&["m.kdl".to_owned()]);
     for output in compiler.emit(&checked, &Templates::default()).unwrap() {
         let name = output.path.rsplit('/').next().unwrap().to_owned();
-        std::fs::write(root.join(name), &output.text).unwrap();
+        layoutc_testing::files::write(root.join(name), &output.text);
     }
 }
 

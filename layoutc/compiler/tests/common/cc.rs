@@ -77,7 +77,7 @@ pub fn run_with(name: &str, manifest: &Manifest, settings: &Settings) -> String 
     let outputs = emit(manifest, settings, name, &Templates::default()).unwrap();
     let folder = folder(name);
     write(&folder, &outputs);
-    let sources = [format!("{name}_test.c"), format!("{name}.c")];
+    let sources = [format!("tests/{name}_test.c"), format!("{name}.c")];
     let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
     let folder = &folder;
     let sources = &sources;

@@ -6,10 +6,11 @@
     reason = "runs compilers, reads and writes files"
 )]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::UNIX_EPOCH;
 
+use layoutc_testing::files::files_below;
 use layoutc_testing::process;
 
 /// Runs a compiler command that writes `program` into a folder; an error has the compiler's output. Skipped if the same
@@ -46,11 +47,7 @@ fn state(key: &str, command: &Command, folder: &Path, others: &[&Path]) -> Strin
         hasher.update(format!("{} {age:?} {}", compiler.display(), file.len()).as_bytes());
     }
     for folder in std::iter::once(&folder).chain(others) {
-        let files =
-            std::fs::read_dir(folder).into_iter().flatten().map(|file| file.unwrap().path());
-        let mut sources: Vec<PathBuf> = files.filter(|file| is_source(file)).collect();
-        sources.sort();
-        for source in sources {
+        for source in files_below(folder).into_iter().filter(|file| is_source(file)) {
             let text = std::fs::read(&source).unwrap();
             hasher.update(source.as_os_str().as_encoded_bytes());
             hasher.update(&text.len().to_le_bytes()).update(&text);

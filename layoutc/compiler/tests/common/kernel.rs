@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use super::{compile_cache, gpu};
 use crate::common::cc::{compile_and_run, compilers, folder, write};
 use crate::common::check_text::check_valid;
-use layoutc_compiler::config::{Config, TargetC, TargetOpenCl, TargetsConfig};
+use layoutc_compiler::config::{Config, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::{Compiler, MemorySources};
 use layoutc_testing::is_full;
@@ -203,7 +203,7 @@ pub fn computes_in_opencl(kernel: &Kernel) {
     let folder = folder(&format!("kernel_{}_cl", kernel.name));
     let mut ranges = String::new();
     for target in
-        [targets(Some(TargetC::default()), None), targets(None, Some(TargetOpenCl::default()))]
+        [targets(Config::default().target.c, None), targets(None, Some(TargetOpenCl::default()))]
     {
         let config = Config { target, ..Config::default() };
         let sources = MemorySources::of("a.kdl", &text);
@@ -217,7 +217,7 @@ pub fn computes_in_opencl(kernel: &Kernel) {
             if output.path.contains("opencl") && name == "a.h" {
                 ranges.clone_from(&output.text);
             } else {
-                std::fs::write(folder.join(name), &output.text).unwrap();
+                layoutc_testing::files::write(folder.join(name), &output.text);
             }
         }
     }
@@ -368,7 +368,7 @@ pub fn computes(kernel: &Kernel) {
     std::fs::write(folder.join("long.c"), format!("{LONG}#include \"{source}\"\n")).unwrap();
     let plainly = ("gcc", ["-std=c11", "-O0"].to_vec(), true);
     compile_and_run(&folder, &format!("{stem}_long"), &["main.c", "long.c"], plainly.clone());
-    let test = format!("{stem}_test.c");
+    let test = format!("tests/{stem}_test.c");
     compile_and_run(&folder, &format!("{stem}_test"), &[&test, &source], plainly);
     let schedules = kernel.schedules.iter().map(|(_, schedule)| *schedule);
     let mut texts = schedules.chain([kernel.text]);

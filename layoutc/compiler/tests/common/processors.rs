@@ -35,7 +35,7 @@ pub fn processors() -> Vec<Processor> {
 pub fn run(processor: Processor, folder: &Path, sources: &[&str], flags: &[&str]) {
     let Processor { compiler, emulator } = processor;
     let name: String = flags.concat().chars().filter(char::is_ascii_alphanumeric).collect();
-    let name = format!("{}_{emulator}_{name}", sources[0].replace('.', "_"));
+    let name = format!("{}_{emulator}_{name}", sources[0].replace(['.', '/'], "_"));
     let program = folder.join(&name);
     let mut command = Command::new(compiler);
     command

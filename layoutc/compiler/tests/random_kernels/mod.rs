@@ -22,7 +22,9 @@ use std::sync::Arc;
 
 use crate::common::cc::{build_and_run, folder};
 use generate::draft;
-use layoutc_compiler::config::{self, Config, TargetC, TargetCuda, TargetOpenCl, TargetsConfig};
+use layoutc_compiler::config::{
+    self, Config, RuntimeMode, TargetC, TargetCuda, TargetOpenCl, TargetsConfig,
+};
 use layoutc_compiler::emit::Templates;
 use layoutc_compiler::{CheckedProject, Compiler, LoadError, MemorySources, SourceLoader};
 use layoutc_testing::{Random, campaign, cases};
@@ -38,7 +40,7 @@ const SECONDS: &str = "60";
 
 /// Configuration with every target.
 fn config() -> Config {
-    let (c, opencl) = (Some(TargetC::default()), Some(TargetOpenCl::default()));
+    let (c, opencl) = (Config::default().target.c, Some(TargetOpenCl::default()));
     let target = TargetsConfig {
         c,
         opencl,
@@ -98,7 +100,7 @@ fn random_kernels_agree_with_the_reference() {
         for output in &outputs {
             let path = folder.join(&output.path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, &output.text).unwrap();
+            layoutc_testing::files::write(path, &output.text);
             let path = format!("{}/{}", folder.display(), output.path);
             odd.extend(oddities(&output.text).map(|oddity| format!("{path}: {oddity}")));
         }
@@ -114,7 +116,7 @@ fn run(folder: &Path) {
         let program = format!("program{k}");
         let mut command = Command::new("timeout");
         command.args([SECONDS, "gcc", "-std=c11", "-o", &program]).args(flags);
-        command.args(["a_test.c", "a.c", "-lm"]);
+        command.args(["tests/a_test.c", "a.c", "-lm"]);
         build_and_run(&mut command, &folder.join("c"), &program);
     }
 }
@@ -137,6 +139,7 @@ fn generated_code_of_the_examples_has_no_dead_code_and_no_long_lines() {
         let Ok(text) = std::fs::read_to_string(root.join("layoutc.toml")) else { continue };
         let mut config = config::parse(&Arc::from("layoutc.toml"), &text).unwrap();
         config.target.c.get_or_insert_with(TargetC::default);
+        config.target.c.iter_mut().for_each(|c| c.runtime = RuntimeMode::Inline);
         config.target.own.clear();
         let Ok(layouts) = std::fs::read_dir(root.join("layouts")) else { continue };
         let names = layouts.map(|file| file.unwrap().file_name().to_string_lossy().into_owned());

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::generate::draft;
 use crate::common::check_text::{FILE, check_text_with};
-use layoutc_compiler::config::{Config, TargetC};
+use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::Templates;
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::plan::Cores;
@@ -16,7 +16,7 @@ use layoutc_testing::{Random, cases};
 /// Configuration with the target C, with OpenMP or without.
 fn config(openmp: bool) -> Config {
     let mut config = Config::default();
-    config.target.c = Some(TargetC { openmp, ..TargetC::default() });
+    config.target.c.as_mut().unwrap().openmp = openmp;
     config
 }
 

@@ -319,7 +319,7 @@ fn run(seed: u64, count: usize) {
     let outputs = emit(&checked.manifests[0], &Settings::c(), "m", &Templates::default()).unwrap();
     for output in &outputs {
         let name = output.path.rsplit('/').next().unwrap();
-        std::fs::write(folder.join(name), &output.text).unwrap();
+        layoutc_testing::files::write(folder.join(name), &output.text);
     }
     let header = std::fs::read_to_string(folder.join("m.h")).unwrap();
     std::fs::write(folder.join("m.kdl"), &text).unwrap();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 
-use super::{Config, DefaultFill, Defaults, ProjectConfig, TargetsConfig};
+use super::{Config, DefaultFill, Defaults, ProjectConfig, TargetC, TargetsConfig};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::base::nearest::{near_powers_of_two, nearest};
@@ -122,7 +122,7 @@ impl ConfigReader<'_> {
                 .map_or_else(Defaults::default, |t| self.defaults(t)),
             target: self
                 .table(table, "target")
-                .map_or_else(TargetsConfig::default, |t| self.targets(t)),
+                .map_or_else(|| TargetsConfig::of_c(TargetC::default()), |t| self.targets(t)),
         }
     }
 

@@ -66,7 +66,7 @@ const HIP_ARCHITECTURES: Architectures = Architectures {
 impl ConfigReader<'_> {
     pub(super) fn targets(&mut self, table: &DeTable<'_>) -> TargetsConfig {
         if table.is_empty() {
-            return TargetsConfig::default();
+            return TargetsConfig::of_c(TargetC::default());
         }
         let mut targets =
             TargetsConfig { c: None, opencl: None, cuda: None, hip: None, own: BTreeMap::new() };

@@ -4,16 +4,18 @@ use super::whole;
 use crate::base::codes::Code;
 use crate::base::content_hash;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
-use crate::config::{Config, IndexType, RuntimeMode};
+use crate::config::{Config, EmitKind, IndexType, RuntimeMode};
 use crate::emit::{GeneratedFile, OUR_FAULT, tidy};
 
 /// File name of the header.
 pub(in crate::emit) const NAME: &str = "layoutc_runtime.h";
 
-/// Path of the header, relative to the output folder; `None` if the configuration has no shared runtime.
+/// Path of the header, relative to the output folder; `None` if the configuration has no shared runtime, or no sources.
 pub(in crate::emit) fn path(config: &Config) -> Option<String> {
     let c = config.target.c.as_ref()?;
-    (c.runtime == RuntimeMode::Shared).then(|| format!("c/{NAME}"))
+    let sources = [EmitKind::Pack, EmitKind::Test, EmitKind::Bench];
+    let has_sources = c.emit.iter().any(|kind| sources.contains(kind));
+    (c.runtime == RuntimeMode::Shared && has_sources).then(|| format!("c/{NAME}"))
 }
 
 /// Header with the whole runtime; `None` if the configuration has no shared runtime. Its text depends on the index type
@@ -44,10 +46,4 @@ pub(in crate::emit) fn header(config: &Config) -> Result<Option<GeneratedFile>, 
         env!("CARGO_PKG_VERSION"),
     );
     Ok(Some(GeneratedFile { text: content_hash::seal(NAME, &tidy(&text)), path }))
-}
-
-/// Path of the header relative to the folder of a source at `out_stem`: `../layoutc_runtime.h` for `layers/a`.
-pub(in crate::emit) fn include(out_stem: &str) -> String {
-    let depth = out_stem.matches('/').count();
-    format!("{}{NAME}", "../".repeat(depth))
 }

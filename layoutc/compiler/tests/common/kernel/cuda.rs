@@ -27,7 +27,7 @@ pub(super) fn computes(kernel: &Kernel) {
     let folder = folder(&format!("kernel_{}_gpu", kernel.name));
     for output in outputs {
         let name = output.path.rsplit('/').next().unwrap();
-        std::fs::write(folder.join(name), &output.text).unwrap();
+        layoutc_testing::files::write(folder.join(name), &output.text);
     }
     std::fs::write(folder.join("driver.h"), include_str!("../../gpu/driver.h")).unwrap();
     std::fs::write(folder.join("main.cpp"), main_program(kernel)).unwrap();

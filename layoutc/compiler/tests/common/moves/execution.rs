@@ -221,7 +221,7 @@ pub fn run(
 ) -> Result<(), String> {
     let Outputs { cl, header, cuh, cu } = outputs;
     ranges_agree(header, moves);
-    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    let write = |name: &str, text: &str| layoutc_testing::files::write(folder.join(name), text);
     write("m.cl", cl);
     for platform in effort.platforms {
         // Oclgrind is an interpreter and slow: large moves only run on the other platform.
