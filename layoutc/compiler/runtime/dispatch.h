@@ -20,3 +20,9 @@
 #define LAYOUTC_FOR_VECTORS(function, parameters, arguments)
 #define LAYOUTC_BY_VECTORS(function) function
 #endif
+// Defines the relayout `name` as the version of `layoutc_name` for the processor.
+#define LAYOUTC_DISPATCH(name, parameters, arguments) \
+    LAYOUTC_FOR_VECTORS(layoutc_##name, parameters, arguments) \
+    void name parameters { \
+        LAYOUTC_BY_VECTORS(layoutc_##name) arguments; \
+    }

@@ -377,7 +377,7 @@ pub const CPU: Cpu = Cpu {
     costed_reuse: 16,
     partial_sum_vectors: 4,
     partial_sum_vectors_of_rows: 2,
-    copy_run_bytes: 16,
+    copy_run_bytes: 2,
     copy_unknown_run_bytes: 64,
     call_bytes: 256,
     call_run_bytes: 64,

@@ -7,6 +7,7 @@
 mod arithmetic;
 mod dead_code;
 mod fences;
+mod fuse;
 mod half_vectors;
 mod hoist;
 mod index_width;
@@ -27,6 +28,7 @@ pub use self::arithmetic::{ArithmeticHelper, Shape, Shaped, helper, update_helpe
 pub(crate) use self::arithmetic::{float, is_float, never_nan};
 pub use self::dead_code::dead_code;
 pub use self::fences::{fences, fits_l2, streams};
+pub use self::fuse::fuse;
 pub use self::half_vectors::half_vectors;
 pub use self::hoist::hoist;
 pub use self::index_width::index_width;

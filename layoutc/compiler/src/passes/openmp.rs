@@ -9,17 +9,22 @@ use crate::ir::{Expr, Function, LoopKind, Part, Primitive, Stmt, Storage, Stride
 use crate::machine::CPU;
 
 /// True if a relayout is compiled once per vector length, with its primitives inlined: it has from 1 to
-/// `CPU.inlined_calls` calls of `Transpose` or `CopyRuns`, and the strides of all these calls are constants.
+/// `CPU.inlined_calls` calls of `Transpose` or `CopyRuns`, and the strides of all these calls are constants. A copy of one
+/// run does not count, because its primitive has a loop for each vector length.
 pub fn has_vector_versions(function: &Function) -> bool {
     let mut calls = Some(0_usize);
     for stmt in &function.body {
         stmt.walk(&mut |stmt| {
             let Stmt::Primitive(
-                Primitive::Transpose { to, from, .. } | Primitive::CopyRuns { to, from, .. },
+                primitive @ (Primitive::Transpose { to, from, .. }
+                | Primitive::CopyRuns { to, from, .. }),
             ) = stmt
             else {
                 return;
             };
+            if matches!(primitive, Primitive::CopyRuns { count: Expr::Int { value: 1 }, .. }) {
+                return;
+            }
             let is_known = |side: &Strided| matches!(side.stride, Expr::Int { .. });
             let known = is_known(to) && is_known(from);
             calls = calls.filter(|_| known).and_then(|calls| calls.checked_add(1));

@@ -43,7 +43,10 @@ fn relayout(
     let padding = builder.prepare_destination(statement, refinement.as_ref())?;
     let plan = refinement.map(|own| schedule(statement, &own, &builder)).transpose()?;
     let body = match &plan {
-        Some(plan) => builder.lower(statement, plan)?,
+        // The parts copy different elements.
+        Some(plan) => {
+            passes::fuse(builder.lower(statement, plan)?, &mut |name| builder.fresh(name))
+        }
         None => builder.by_elements(statement)?,
     };
     if let Some(plan) = &plan {

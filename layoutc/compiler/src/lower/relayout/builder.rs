@@ -182,6 +182,16 @@ impl<'a> RelayoutBuilder<'a> {
         self.namer.name(wanted)
     }
 
+    /// Unused identifier for a second variable like `name`: for a partial offset `p0` the next one with its prefix.
+    pub(crate) fn fresh(&mut self, name: &str) -> String {
+        let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        if self.partials.contains(&prefix) {
+            self.namer.partial(prefix)
+        } else {
+            self.namer.name(name)
+        }
+    }
+
     /// Identifier of the fill constant, the same in every call.
     pub(crate) fn fill_name(&mut self) -> String {
         let namer = &mut self.namer;

@@ -6,11 +6,11 @@ use crate::ir::{
     Compare, Expr, Function, LoopKind, Primitive, Returns, Stmt, Storage, Strided, Update, Value,
 };
 use crate::passes::{
-    Ranges, fences, gpu_kernel, merge_constants, openmp, scalars, vector_stores, zeroing,
+    Ranges, fences, fuse, gpu_kernel, merge_constants, openmp, scalars, vector_stores, zeroing,
 };
 
 /// Dump of a function `f` without parameters, with this body, after a pass.
-fn after(body: Vec<Stmt>, pass: impl Fn(&mut Function)) -> String {
+fn after(body: Vec<Stmt>, mut pass: impl FnMut(&mut Function)) -> String {
     let (name, doc, params) = ("f".to_owned(), Vec::new(), Vec::new());
     let mut function = Function { name, doc, returns: Returns::Nothing, params, body };
     pass(&mut function);
@@ -57,6 +57,44 @@ fn padding_is_zeroed_beside_its_elements() {
          for i in 0..8\n    copy_runs b[i] by 64 bytes, a[i] by 64 bytes, 4 x 64 bytes\n    \
          zero_runs b[i] by 64 bytes, 2 x 16 bytes\n"
     );
+}
+
+/// Loop over rows with the start of each, and a copy of a run in it.
+fn rows(kind: LoopKind, start: i64) -> Stmt {
+    let (name, value) =
+        ("p0".to_owned(), Expr::Add { args: vec![Expr::name("i"), Expr::int(start)] });
+    let to = Strided { index: Expr::name("p0"), ..runs("b", Expr::int(0)) };
+    let zeroed = Primitive::ZeroRuns { to, count: Expr::int(2), bytes: Expr::int(16) };
+    counted("i", 8, kind, vec![Stmt::Let { name, value }, zeroed.into()])
+}
+
+#[test]
+fn parts_of_a_row_are_copied_in_one_loop() {
+    let mut number = 0;
+    let mut name = |_: &str| {
+        number += 1;
+        format!("p{}", number - 1)
+    };
+    let serial = LoopKind::Serial;
+    let body = [0, 0, 9, 7].map(|start| rows(serial.clone(), start)).to_vec();
+    let other =
+        counted("j", 8, serial, vec![rows(LoopKind::Parallel, 1), rows(LoopKind::Serial, 2)]);
+    let body = [body, vec![other]].concat();
+    let fused = after(body, |function| {
+        function.body = fuse(std::mem::take(&mut function.body), &mut name);
+    });
+    let zeroed = |start: &str| format!("    zero_runs b[{start}] by 64 bytes, 2 x 16 bytes\n");
+    let expected = [
+        "f() -> Nothing\n  for i in 0..8\n    let p0 = (i + 0)\n",
+        &zeroed("p0"),
+        &zeroed("p0"),
+        "    let p1 = (i + 9)\n",
+        &zeroed("p1"),
+        "    let p2 = (i + 7)\n",
+        &zeroed("p2"),
+    ];
+    assert!(fused.starts_with(&expected.concat()), "{fused}");
+    assert_eq!(fused.matches("for i in 0..8").count(), 3, "{fused}");
 }
 
 #[test]
