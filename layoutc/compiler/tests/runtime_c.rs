@@ -1,5 +1,5 @@
-//! Primitives of the C runtime: alone, for every element size and vector length, against plain loops (`runtime.c`), and
-//! in generated sources.
+//! Primitives of the C runtime: alone, for every element size, conversion and vector length, against plain loops
+//! (`runtime_c/*.c`), and in generated sources.
 #![allow(clippy::unwrap_used, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "runs compilers")]
 #![allow(clippy::print_stdout, reason = "lists skipped cases")]
@@ -8,12 +8,16 @@ use crate::common;
 use crate::common::check_text::{check_text, check_valid};
 use crate::common::processors;
 use layoutc_testing::campaign::is_available;
+use layoutc_testing::files::{self, files_below};
+use layoutc_testing::process;
 use layoutc_testing::process::is_installed;
 use layoutc_testing::{cases, is_full};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 
-use common::cc::{compile_and_run, compilers, folder, run};
+use common::cc::{build_and_run, compile_and_run, compilers, empty_folder, folder, run};
 use layoutc_compiler::config::{self, Config, IndexType, RuntimeMode};
 use layoutc_compiler::emit::{Emitter, Settings, Templates, emit};
 use layoutc_compiler::{Compiler, MemorySources};
@@ -62,21 +66,37 @@ fn written_of(manifest: &str, name: &str, stem: &str, prefix: &str) -> PathBuf {
     let outputs = emit(&checked.manifests[0], &settings, stem, &Templates::default());
     let root = folder(name);
     for output in outputs.unwrap() {
-        layoutc_testing::files::write(root.join(&output.path), &output.text);
+        files::write(root.join(&output.path), &output.text);
     }
     root
 }
 
-/// Folder with the sources of the runtime and the test program `harness.c`.
+/// Test programs of the runtime alone.
+const PROGRAMS: [&str; 2] = ["primitives", "casts"];
+
+/// Folder with the sources of the runtime and of its test programs.
 fn harness(name: &str) -> PathBuf {
     let root = folder(name);
-    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime");
-    for file in runtime.read_dir().unwrap() {
-        let file = file.unwrap();
-        std::fs::write(root.join(file.file_name()), std::fs::read(file.path()).unwrap()).unwrap();
+    let crate_root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for sources in ["runtime", "tests/runtime_c"] {
+        for file in crate_root.join(sources).read_dir().unwrap() {
+            let file = file.unwrap();
+            std::fs::write(root.join(file.file_name()), std::fs::read(file.path()).unwrap())
+                .unwrap();
+        }
     }
-    std::fs::write(root.join("harness.c"), include_str!("runtime.c")).unwrap();
     root
+}
+
+/// Compiles and runs the test programs of the runtime. `name` is that of the executables, in front of the program's.
+fn compile_and_run_all(root: &Path, name: &str, compiler: &str, flags: &[&'static str]) {
+    for program in PROGRAMS {
+        let source = format!("{program}.c");
+        let mut command = Command::new(compiler);
+        let executable = format!("{name}_{program}");
+        command.args(flags).args(["-o", &executable, &source, "-lm"]);
+        build_and_run(&mut command, root, &executable);
+    }
 }
 
 #[test]
@@ -174,7 +194,7 @@ fn primitives_agree_with_reference_loops() {
                         let all = [flags, &SMALL_CACHES, &own].concat();
                         let kind = flags.concat().len();
                         let name = format!("{compiler}{kind}_{bytes}{stream}");
-                        compile_and_run(root, &name, &["harness.c"], (compiler, all, true));
+                        compile_and_run_all(root, &name, compiler, &all);
                     }
                 }
             });
@@ -188,7 +208,6 @@ fn primitives_with_64_byte_vectors_run_emulated() {
         return;
     }
     let root = harness("runtime_avx512");
-    std::fs::write(root.join("avx512.h"), include_str!("avx512.h")).unwrap();
     let rounds = cases("-DROUNDS=400", "-DROUNDS=1500");
     let address = ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let avx2 =
@@ -200,11 +219,82 @@ fn primitives_with_64_byte_vectors_run_emulated() {
         for (compiler, flags, stream) in modes.iter().filter(|mode| is_installed(mode.0)) {
             let all = [*flags, &SMALL_CACHES, &avx2, &[*stream]].concat();
             let root = &root;
-            scope.spawn(move || {
-                compile_and_run(root, compiler, &["harness.c"], (compiler, all, true));
-            });
+            scope.spawn(move || compile_and_run_all(root, compiler, compiler, &all));
         }
     });
+}
+
+/// Executions of each line of the sources that gcov reports in a folder: `(file, line, text)` to the count. Lines without
+/// code are left out.
+fn executions(folder: &Path) -> Vec<((String, String, String), bool)> {
+    let mut all = Vec::new();
+    let is_report = |path: &PathBuf| path.extension().is_some_and(|end| end == "gcov");
+    for report in files_below(folder).into_iter().filter(is_report) {
+        let name = report.file_name().unwrap().to_string_lossy().into_owned();
+        for line in files::read(&report).lines() {
+            let mut parts = line.splitn(3, ':');
+            let (Some(count), Some(line), Some(text)) = (parts.next(), parts.next(), parts.next())
+            else {
+                continue;
+            };
+            let (count, line) = (count.trim(), line.trim());
+            if count != "-" && line != "0" {
+                let is_run = !count.starts_with(['#', '=']);
+                all.push(((name.clone(), line.to_owned(), text.to_owned()), is_run));
+            }
+        }
+    }
+    all
+}
+
+/// Vectors of 64 bytes are emulated, so that the result does not depend on the processor.
+#[test]
+fn tests_run_every_line_of_the_runtime() {
+    if !is_full() || !emulates_avx512() || !is_installed("gcov") {
+        return;
+    }
+    let root = harness("runtime_lines");
+    let emulated = ["-mavx2", "-mf16c", "-Wno-psabi", "-include", "avx512.h", vector("64")];
+    let streams = "-DLAYOUTC_STREAM=1";
+    let modes: [(&str, Vec<&str>); 5] = [
+        ("primitives", [&emulated[..], &SMALL_CACHES, &[streams]].concat()),
+        ("primitives", [&[vector("32")][..], &SMALL_CACHES, &["-DLAYOUTC_STREAM=0"]].concat()),
+        ("primitives", [&[vector("16")][..], &SMALL_CACHES, &[streams]].concat()),
+        ("casts", emulated.to_vec()),
+        ("casts", vec![vector("32")]),
+    ];
+    let without_vectors = PROGRAMS.map(|program| (program, vec![vector("0")]));
+    let mut lines = BTreeMap::new();
+    for (k, (program, flags)) in modes.into_iter().chain(without_vectors).enumerate() {
+        let source = format!("{program}.c");
+        let reports = empty_folder(&format!("runtime_lines/{k}"));
+        let own = reports.to_str().unwrap();
+        let object = format!("{own}/{program}.o");
+        let output_of = |command: &mut Command| {
+            process::output(command.current_dir(&root)).unwrap_or_else(|error| panic!("{error}"))
+        };
+        let compile = ["-O0", "--coverage", "-w", "-DROUNDS=400", "-c", &source, "-o", &object];
+        output_of(Command::new("gcc").args(flags).args(compile));
+        let executable = format!("{own}/{program}");
+        output_of(Command::new("gcc").args(["--coverage", "-o", &executable, &object, "-lm"]));
+        output_of(&mut Command::new(&executable));
+        let mut gcov = Command::new("gcov");
+        let gcov = gcov.args(["-r", "-o", own, &object]).current_dir(&root);
+        process::output(gcov).unwrap_or_else(|error| panic!("{error}"));
+        for file in root.read_dir().unwrap().map(|file| file.unwrap().path()) {
+            if file.extension().is_some_and(|end| end == "gcov") {
+                std::fs::rename(&file, reports.join(file.file_name().unwrap())).unwrap();
+            }
+        }
+        for (line, is_run) in executions(&reports) {
+            *lines.entry(line).or_insert(false) |= is_run;
+        }
+    }
+    let own = ["primitives.c.gcov", "casts.c.gcov", "cast_test.inc.gcov", "avx512.h.gcov"];
+    lines.retain(|(file, ..), _| !own.contains(&file.as_str()));
+    assert!(lines.len() > 800, "{} lines", lines.len());
+    let missed: Vec<_> = lines.iter().filter(|(_, is_run)| !**is_run).collect();
+    assert!(missed.is_empty(), "{missed:#?}");
 }
 
 /// True on an x86-64 processor with AVX2 and F16C if `SIMDe` is installed; on CI it must be.
@@ -230,7 +320,9 @@ fn primitives_agree_on_other_processors() {
         let vectors = ["-DLAYOUTC_VECTOR=16", "-DLAYOUTC_VECTOR=0"];
         for vector in cases(&vectors[..1], &vectors[..]) {
             let flags = [&["-O2", "-w", rounds, vector][..], &SMALL_CACHES[..2]].concat();
-            processors::run(processor, &root, &["harness.c"], &flags);
+            for program in PROGRAMS {
+                processors::run(processor, &root, &[&format!("{program}.c")], &flags);
+            }
         }
     });
 }
@@ -353,7 +445,7 @@ fn written_shared(name: &str, index: IndexType) -> PathBuf {
     let root = folder(name);
     std::fs::create_dir_all(root.join("c/deep")).unwrap();
     for output in compiler.emit(&checked, &Templates::default()).unwrap() {
-        layoutc_testing::files::write(root.join(&output.path), &output.text);
+        files::write(root.join(&output.path), &output.text);
     }
     root
 }
@@ -381,9 +473,9 @@ fn manifests_share_a_runtime() {
 
 /// Tokens of C text after the preprocessor, without blanks.
 fn preprocessed(root: &Path, file: &str) -> String {
-    let mut command = std::process::Command::new("gcc");
+    let mut command = Command::new("gcc");
     let command = command.args(["-E", "-P", "-std=c99", file]).current_dir(root);
-    let text = layoutc_testing::process::output(command).unwrap();
+    let text = process::output(command).unwrap();
     text.split_whitespace().collect()
 }
 
@@ -399,7 +491,7 @@ fn the_shared_runtime_is_what_the_preprocessor_makes_of_the_sources() {
     for vector in ["64", "0"] {
         for (own, include) in [("plain.c", "runtime.h"), ("expanded.c", "layoutc_runtime.h")] {
             let text = format!("#define LAYOUTC_VECTOR {vector}\n#include \"{include}\"\n");
-            layoutc_testing::files::write(root.join(own), text);
+            files::write(root.join(own), text);
         }
         let [plain, expanded] = ["plain.c", "expanded.c"].map(|file| preprocessed(&root, file));
         let without_pragmas = |text: String| {

@@ -14,6 +14,7 @@ mod job;
 mod lock_file;
 mod make;
 mod meter;
+mod orphans;
 mod output_plan;
 mod project_build;
 mod read_cache;

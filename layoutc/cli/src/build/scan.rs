@@ -10,10 +10,7 @@ use layoutc_compiler::emit::outputs::runtime_path;
 use rayon::prelude::*;
 
 use crate::command_error::CommandError;
-use crate::output::{
-    ExistingOutput, ExpectedOutput, OutputListing, OutputSurvey, OverwritePolicy, is_tidy,
-    known_outputs, left_over, listing, survey,
-};
+use crate::output::{ExistingOutput, ExpectedOutput, OutputSurvey, OverwritePolicy, survey};
 use crate::paths::{normal, slashed};
 use crate::project::files::{hash_if_changed, hash_if_changed_up_to};
 use crate::project::read_set::{FileState, ReadSet};
@@ -23,6 +20,7 @@ use crate::state::stat::FileStat;
 
 use super::cache_key::{self, BaseHashes};
 use super::job::{BuildJob, below};
+use super::orphans::OrphanCandidates;
 use super::read_cache::{AT_ONCE, ManifestMap, ManifestReads, with_uses};
 
 /// Name under which the build log contains the layoutc binary as an input. No file can have this name.
@@ -71,53 +69,6 @@ pub(crate) struct BuildScan<'a> {
     /// and these are the outputs of this build, all up to date.
     pub(super) is_same: bool,
     is_littered: bool,
-}
-
-/// Files in the output folder that are candidates for removal, as outputs that are no longer generated.
-#[derive(Debug)]
-pub(super) enum OrphanCandidates {
-    /// No other files than the outputs in the log: an earlier build found none, and no folder has changed since.
-    Known,
-    /// All files in a listing of the part of the output folder that is swept ([`BuildJob::sweep`]).
-    Listed(OutputListing),
-}
-
-impl OrphanCandidates {
-    fn find(job: &BuildJob<'_>) -> Result<Self, CommandError> {
-        let (home, sweep) = (&job.home, &job.sweep);
-        if is_tidy(home, sweep, &job.log.facts) {
-            return Ok(Self::Known);
-        }
-        listing(home, sweep).map(Self::Listed)
-    }
-
-    /// Paths of the candidates to remove: files that layoutc wrote, that were not edited since, and that this build
-    /// does not generate. `is_requested` returns true for the path of an output that this build generates.
-    pub(super) fn left_over(
-        &self,
-        job: &BuildJob<'_>,
-        is_requested: &dyn Fn(&str) -> bool,
-    ) -> Result<Vec<String>, CommandError> {
-        let facts = &job.log.facts;
-        match self {
-            Self::Known => {
-                let known = known_outputs(&job.sweep, facts);
-                left_over(&job.home, known.iter(), is_requested, facts)
-            }
-            Self::Listed(listing) => {
-                left_over(&job.home, listing.files.iter(), is_requested, facts)
-            }
-        }
-    }
-
-    /// Listed folders, each with metadata by which a later change can be detected. `None` in three cases: nothing was
-    /// listed, a file in the folders is not requested, or a folder changed so recently that its metadata might not show
-    /// the next change.
-    fn swept(&self, is_requested: &dyn Fn(&str) -> bool) -> Option<Vec<(String, FileStat)>> {
-        let Self::Listed(listing) = self else { return None };
-        let folders = listing.folders.iter().map(|(path, stat)| Some((path.clone(), (*stat)?)));
-        listing.files.iter().all(|path| is_requested(path)).then(|| folders.collect()).flatten()
-    }
 }
 
 /// Check result of a manifest in the log that is still valid, because the inputs of its cache key are unchanged.

@@ -40,9 +40,11 @@ fn every_key_is_read() {
 fn an_empty_file_is_the_default_and_the_default_target_is_c() {
     for text in ["", "\u{feff}", "[target]\r\n", "[project]\r\nname = \"x\"\r\n"] {
         let config = parse(&Arc::from("layoutc.toml"), text).unwrap();
-        assert_eq!(config.target, Config::default().target);
+        assert_eq!(config.target, TargetsConfig::of_c(TargetC::default()));
     }
-    let config = parse(&Arc::from("layoutc.toml"), "").unwrap();
+    let mut config = parse(&Arc::from("layoutc.toml"), "").unwrap();
+    // Without layoutc.toml each source has its own runtime.
+    config.target.c.as_mut().unwrap().runtime = RuntimeMode::Inline;
     assert_eq!(config, Config::default());
     assert_eq!(config.defaults.alignment, 64);
     assert_eq!(config.target.c.unwrap().emit.len(), 4);
