@@ -11,7 +11,7 @@ use crate::ir::{self, LoopKind, Param, ParamType, Returns, Stmt};
 use crate::loops::error::PlanError;
 use crate::loops::image;
 use crate::lower::context::Naming;
-use crate::lower::gpu_relayout::{Items, Kernel, Unaligned};
+use crate::lower::launch::{Items, Kernel, Unaligned};
 use crate::machine::GPU;
 use crate::model::compute::KernelInstance;
 use crate::model::{Convert, Manifest, Tensor};
@@ -58,9 +58,8 @@ pub(super) fn moves(
     naming: &Naming<'_>,
     settings: &Settings,
 ) -> Result<Vec<KernelsUnit>, PlanError> {
-    let plan = plan::gpu_relayouts(tensor, naming)?;
-    let moves = plan.into_iter().flat_map(|plan| [plan.pack, plan.unpack]);
-    Ok(moves.filter_map(|kernels| unit(kernels, settings)).collect())
+    let moves = plan::gpu_relayouts(tensor, naming)?.into_iter();
+    Ok(moves.filter_map(|plan| unit(plan.kernels, settings)).collect())
 }
 
 /// Kernels of a conversion between two tensors; `None` if there is no kernel.
@@ -70,7 +69,8 @@ pub(super) fn convert(
     naming: &Naming<'_>,
     settings: &Settings,
 ) -> Result<Option<KernelsUnit>, PlanError> {
-    Ok(unit(plan::gpu_convert(manifest, convert, naming)?, settings))
+    let plan = plan::gpu_convert(manifest, convert, naming)?;
+    Ok(plan.and_then(|plan| unit(plan.kernels, settings)))
 }
 
 /// Kernels of a kernel instance of the manifest; `None` if there are none. A kernel that [`plan::gpu_copy_kernel`]
@@ -81,8 +81,8 @@ pub(super) fn compute(
     naming: &Naming<'_>,
     settings: &Settings,
 ) -> Result<Option<KernelsUnit>, PlanError> {
-    if let Some(kernels) = plan::gpu_copy_kernel(manifest, compute, naming)? {
-        return Ok(unit(kernels, settings));
+    if let Some(plan) = plan::gpu_copy_kernel(manifest, compute, naming)? {
+        return Ok(unit(plan.kernels, settings));
     }
     let mut kernels = plan::gpu_kernels(manifest, compute, naming)?;
     for kernel in &mut kernels {

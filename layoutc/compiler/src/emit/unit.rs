@@ -26,7 +26,6 @@ use crate::base::fill;
 use crate::emit::syntax::{Expr, Function};
 use crate::ir::{self, Returns, Stmt};
 use crate::loops::error::PlanError;
-use crate::loops::image;
 use crate::loops::range::Range;
 use crate::lower::context::{Context, Naming};
 use crate::lower::expr::{Binding, lower};
@@ -473,8 +472,7 @@ fn convert_unit(
         }
     }
     let symbols = symbols.into_iter().map(|(_, name)| name).collect();
-    let reached = |tensor: &Tensor| image::rank_of(tensor.memory).is_some();
-    let moves = if settings.language.kernels && reached(from) && reached(to) {
+    let moves = if settings.language.kernels {
         kernels::convert(manifest, convert, naming, settings)?
     } else {
         None

@@ -13,6 +13,7 @@ pub(crate) mod digit_order;
 pub(crate) mod domain;
 pub(crate) mod error;
 pub(crate) mod footprint;
+pub(crate) mod gpu_relayout;
 pub(crate) mod heuristics;
 pub(crate) mod image;
 pub(crate) mod order;

@@ -5,6 +5,7 @@ pub(crate) mod expr;
 pub(crate) mod gpu_relayout;
 pub(crate) mod index;
 pub(crate) mod kernel;
+pub(crate) mod launch;
 pub(crate) mod names;
 pub(crate) mod relayout;
 pub(crate) mod reshard;

@@ -11,7 +11,7 @@ use crate::loops::relayout::plan::Primitives;
 use crate::loops::scheduled_kernel::StatementPlan;
 use crate::lower::context::Naming;
 use crate::lower::expr::Binding;
-use crate::lower::gpu_relayout::Kernel;
+use crate::lower::launch::Kernel;
 use crate::lower::kernel;
 use crate::lower::kernel::buffers::on_the_stack;
 use crate::lower::kernel::prologue::{

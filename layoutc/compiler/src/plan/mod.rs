@@ -13,6 +13,7 @@
 //! (`loops::relayout`). All functions are pure functions of the checked model. `loop_facts`, `schedules` and
 //! `slow_schedules` report on schedules.
 
+mod gpu_relayout;
 mod kernel;
 mod loop_facts;
 mod relayout;
@@ -21,14 +22,13 @@ mod slow_schedules;
 mod tensor;
 pub(crate) mod view;
 
+pub use self::gpu_relayout::{GpuRelayout, gpu_convert, gpu_copy_kernel, gpu_relayouts};
 pub use self::kernel::{cpu_kernel, gpu_kernels};
 pub use self::loop_facts::{LoopFacts, kernel_loops};
-pub use self::relayout::{
-    RelayoutFunction, convert, convert_schedule, copy_kernel, gpu_convert, gpu_copy_kernel,
-};
+pub use self::relayout::{RelayoutFunction, convert, convert_schedule, copy_kernel};
 pub(crate) use self::schedules::schedule_diagnostics;
 pub use self::schedules::statement_schedules;
-pub use self::tensor::{GpuRelayouts, TensorPlan, gpu_relayouts, relayouts, tensor};
+pub use self::tensor::{TensorPlan, relayouts, tensor};
 pub use crate::loops::error::PlanError;
 pub(crate) use crate::loops::footprint::tile_extents;
 pub use crate::loops::heuristics::parallelize::Cores;

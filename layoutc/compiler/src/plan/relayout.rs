@@ -4,13 +4,11 @@ use layoutc_algebra::symbol::Symbol;
 
 use crate::ir::{Function, Stmt};
 use crate::loops::error::PlanError;
-use crate::loops::image;
 use crate::loops::relayout::digits::DigitRefinement;
 use crate::loops::relayout::directives;
 use crate::loops::relayout::operand_copy::OperandCopy;
 use crate::loops::relayout::plan::{Primitives, RelayoutPlan, plan};
 use crate::lower::context::{Context, Naming};
-use crate::lower::gpu_relayout::{self, Kernel};
 use crate::lower::relayout::builder::RelayoutBuilder;
 use crate::lower::relayout::padding::Padding;
 use crate::lower::relayout::statement::{RelayoutStatement, ends};
@@ -160,53 +158,11 @@ pub fn copy_kernel(
     with_copy(manifest, compute, naming, |statement, builder| relayout(&statement, builder))
 }
 
-/// Kernels of a conversion on GPUs, in launch order; empty if the manifest lacks the source or the destination.
-/// Directives of the conversion do not apply.
-///
-/// # Errors
-/// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
-pub fn gpu_convert(
-    manifest: &Manifest,
-    convert: &Convert,
-    naming: &Naming<'_>,
-) -> Result<Vec<Kernel>, PlanError> {
-    let Some((from, to)) = ends(manifest, convert)? else { return Ok(Vec::new()) };
-    let [from, to] = [&Context::new(from, naming), &Context::new(&to, naming)];
-    let statement = RelayoutStatement::convert([from, to], &convert.axes, ConvertSchedule::NONE);
-    gpu_kernels(statement, RelayoutBuilder::convert(from, to, convert.cast))
-}
-
-/// Kernels on GPUs of an instance that only copies one operand to another, in launch order. `None` for every other
-/// instance, as in [`copy_kernel`], except that complete schedules, which are for CPUs, do not count; also `None` if
-/// GPUs cannot access the memory of an operand.
-///
-/// # Errors
-/// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
-pub fn gpu_copy_kernel(
-    manifest: &Manifest,
-    compute: &KernelInstance,
-    naming: &Naming<'_>,
-) -> Result<Option<Vec<Kernel>>, PlanError> {
-    let mut tensors = compute.operands.iter().filter_map(|one| manifest.tensor(one.tensor));
-    if tensors.any(|tensor| image::rank_of(tensor.memory).is_none()) {
-        return Ok(None);
-    }
-    with_copy(manifest, compute, naming, gpu_kernels)
-}
-
-fn gpu_kernels(
-    statement: RelayoutStatement<'_>,
-    builder: RelayoutBuilder<'_>,
-) -> Result<Vec<Kernel>, PlanError> {
-    let fill = format!("{}_fill", builder.name());
-    gpu_relayout::kernels(statement, builder, &fill)
-}
-
 /// Result of `plan` for an instance that [`OperandCopy::of`] recognizes as a copy of one operand to another, with its
 /// statement and the builder of its function. `None` for every other instance, which includes copies with a loop
 /// schedule, a ring buffer or a domain. Also `None` if the symbols of the instance are not those of the operands, in
 /// this order, or if the operands have no digits in common.
-fn with_copy<T, P>(
+pub(crate) fn with_copy<T, P>(
     manifest: &Manifest,
     compute: &KernelInstance,
     naming: &Naming<'_>,

@@ -4,12 +4,8 @@ use layoutc_algebra::symbol::Symbol;
 
 use crate::ir::Function;
 use crate::loops::error::PlanError;
-use crate::loops::image;
 use crate::lower::context::{Context, Naming};
-use crate::lower::gpu_relayout::{self, Kernel};
 use crate::lower::index::{self, Quantity, domain, inverse};
-use crate::lower::relayout::builder::RelayoutBuilder;
-use crate::lower::relayout::statement::RelayoutStatement;
 use crate::model::{Memory, Tensor};
 use crate::plan::relayout::{self, RelayoutFunction};
 
@@ -39,41 +35,6 @@ pub struct TensorPlan {
     /// `unpack(symbols, physical, logical)`: copies from the layout into the dense row-major buffer; `None` if the
     /// tensor has no memory.
     pub unpack: Option<Function>,
-}
-
-/// Kernels that pack and unpack a tensor on a GPU, in launch order.
-#[derive(Debug, Clone)]
-pub struct GpuRelayouts {
-    /// Kernels that copy from the dense row-major buffer into the layout.
-    pub pack: Vec<Kernel>,
-    /// Kernels that copy from the layout into the dense row-major buffer.
-    pub unpack: Vec<Kernel>,
-}
-
-/// Plans the pack and unpack kernels of one tensor; `None` if GPU kernels cannot access its memory.
-///
-/// # Errors
-/// Same as [`tensor`].
-pub fn gpu_relayouts(
-    tensor: &Tensor,
-    naming: &Naming<'_>,
-) -> Result<Option<GpuRelayouts>, PlanError> {
-    if image::rank_of(tensor.memory).is_none() {
-        return Ok(None);
-    }
-    let context = Context::new(tensor, naming);
-    Ok(Some(GpuRelayouts {
-        pack: gpu_relayout::kernels(
-            RelayoutStatement::pack(&context),
-            RelayoutBuilder::pack(&context),
-            &context.function("fill"),
-        )?,
-        unpack: gpu_relayout::kernels(
-            RelayoutStatement::unpack(&context),
-            RelayoutBuilder::unpack(&context),
-            "",
-        )?,
-    }))
 }
 
 /// Plans the functions of one tensor.

@@ -1,17 +1,15 @@
 //! Body of a kernel whose thread blocks copy tiles.
 
+use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::symbol::Symbol;
 
 use crate::base::dtype::Dtype;
 use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Storage, Value};
 use crate::loops::error::PlanError;
-use crate::lower::expr::{Scope, add, multiply};
+use crate::loops::gpu_relayout::schedule::{Staging, TileSchedule, TransposeTile};
+use crate::lower::expr::{Scope, add, lower, multiply};
 use crate::lower::gpu_relayout::bounds::Bound;
-use crate::lower::gpu_relayout::digits::Digits;
-use crate::lower::gpu_relayout::staging::Staging;
-use crate::lower::gpu_relayout::tile::Tile;
-use crate::lower::gpu_relayout::tiled::is_one_each;
-use crate::lower::gpu_relayout::turn::Turn;
+use crate::lower::launch::delinearized;
 use crate::lower::relayout::builder::RelayoutBuilder;
 use crate::machine::GPU;
 
@@ -31,7 +29,7 @@ pub(crate) struct Held {
 #[derive(Clone)]
 pub(crate) struct Block {
     /// Numbers of rows and columns of the tile, and the digits that count them.
-    pub(crate) turn: Turn,
+    pub(crate) tile: TransposeTile,
     /// Unsigned integer type of the width of one transposed element.
     pub(crate) dtype: Dtype,
     /// Name of the private array of the words that are read.
@@ -42,8 +40,7 @@ pub(crate) struct Block {
 
 /// Lowering of a relayout kernel whose thread blocks copy tiles.
 pub(crate) struct TileLowering<'w, 'n> {
-    pub(crate) digits: &'w Digits,
-    pub(crate) tile: &'w Tile,
+    pub(crate) schedule: &'w TileSchedule,
     pub(crate) symbols: &'w [Symbol],
     pub(crate) scope: &'w Scope<'w>,
     pub(crate) builder: &'w mut RelayoutBuilder<'n>,
@@ -69,15 +66,15 @@ pub(crate) struct TileLowering<'w, 'n> {
     /// Transpose tile of a thread; `None` if words are copied unchanged.
     pub(crate) block: Option<Block>,
     /// Name and arrangement of the tile in shared memory; `None` if the tile is not staged.
-    pub(crate) staged: Option<(String, Staging)>,
+    pub(crate) staged: Option<(String, &'w Staging)>,
     /// Name of the constant for slots without an element; `None` if the kernel does not write padding.
     pub(crate) fill: Option<String>,
 }
 
 impl TileLowering<'_, '_> {
-    /// Statements of the kernel: the declaration of the tile in shared memory, and the loop over `tiles` tiles with the
-    /// variable `tile`.
-    pub(crate) fn kernel(&mut self, tile: &str, tiles: Expr) -> Result<Vec<Stmt>, PlanError> {
+    /// Statements of the kernel: the declaration of the tile in shared memory, and the loop over tiles with the variable
+    /// `tile`.
+    pub(crate) fn kernel(&mut self, tile: &str) -> Result<Vec<Stmt>, PlanError> {
         let mut body = Vec::new();
         if let Some((name, staging)) = &self.staged {
             if staging.padding > 0 {
@@ -102,15 +99,15 @@ impl TileLowering<'_, '_> {
             None => Vec::new(),
         };
         inside.extend(self.arrays());
-        let mut by_to = self.tile.inside(&self.tile.by_to);
+        let mut by_to = self.schedule.tile.inside(&self.schedule.tile.by_to);
         if self.staged.is_none()
             && let Some(block) = &self.block
         {
             // The thread writes all words of its transpose tile: the column digit is no loop.
-            by_to.retain(|k| *k != block.turn.column);
+            by_to.retain(|k| *k != block.tile.column);
         }
         if self.staged.is_some() {
-            let by_from = self.tile.inside(&self.tile.by_from);
+            let by_from = self.schedule.tile.inside(&self.schedule.tile.by_from);
             inside.push(comment("Read in the order of the source."));
             inside.extend(self.read(&by_from, &elements)?);
             inside.push(Primitive::Barrier.into());
@@ -119,38 +116,28 @@ impl TileLowering<'_, '_> {
         } else {
             inside.extend(self.write(&by_to, elements, &slots)?);
         }
-        let kind = if is_one_each(&tiles) { LoopKind::Block } else { LoopKind::GridStride };
+        let one_each = self.schedule.is_one_each();
+        let kind = if one_each { LoopKind::Block } else { LoopKind::GridStride };
         if self.staged.is_some() && kind == LoopKind::GridStride {
             inside.push(Primitive::Barrier.into());
         }
         body.push(comment(&self.told(&kind)));
-        let (name, from) = (tile.to_owned(), Expr::int(0));
-        body.push(Stmt::For { name, from, to: tiles, step: 1, kind, body: inside });
+        let (name, from, to) =
+            (tile.to_owned(), Expr::int(0), lower(&self.schedule.tiles, self.scope)?);
+        body.push(Stmt::For { name, from, to, step: 1, kind, body: inside });
         Ok(body)
     }
 
     /// Text of the comment above the loop over tiles, a loop of the kind `kind`: the extents of a tile, slowest digit
     /// of the destination first.
     fn told(&self, kind: &LoopKind) -> String {
-        let mut inside = self.tile.inside(&self.tile.by_to);
-        let blocks = match self.tile.turn {
-            None => "",
-            Some(turn) => {
-                inside.retain(|k| *k != turn.column);
-                ", in blocks"
-            }
-        };
-        let digit = |k: &usize| {
-            let name = self.digits.list.get(*k).map_or("", |digit| digit.name.as_str());
-            format!("{} of {name}", self.tile.block(*k))
-        };
-        let tile = match inside.as_slice() {
-            [] if blocks.is_empty() => "one element".to_owned(),
-            [] => "one block".to_owned(),
-            _ => {
-                let digits: Vec<String> = inside.iter().rev().map(digit).collect();
-                format!("{}{blocks}", digits.join(" by "))
-            }
+        let extents = self.schedule.extents().into_iter();
+        let extents: Vec<String> = extents.map(|(name, n)| format!("{n} of {name}")).collect();
+        let tile = match (extents.as_slice(), self.schedule.tile.transpose) {
+            ([], None) => "one element".to_owned(),
+            ([], Some(_)) => "one block".to_owned(),
+            (extents, None) => extents.join(" by "),
+            (extents, Some(_)) => format!("{}, in blocks", extents.join(" by ")),
         };
         match kind {
             LoopKind::Block => format!("Each group moves a tile: {tile}."),
@@ -171,11 +158,11 @@ impl TileLowering<'_, '_> {
             // The read and the write loop share one array.
             None => written.iter().map(|held| array(held, to, 1)).collect(),
             Some(block) => {
-                let read = read.iter().map(|held| array(held, from, block.turn.rows));
+                let read = read.iter().map(|held| array(held, from, block.tile.rows));
                 let mut all: Vec<Stmt> = read.collect();
                 if let Some(held) = written {
                     // The array has room for the words of at least one transpose tile.
-                    let rounds = held.rounds.max(block.turn.columns);
+                    let rounds = held.rounds.max(block.tile.columns);
                     all.push(array(&Held { rounds, ..held.clone() }, to, 1));
                 }
                 all
@@ -226,13 +213,13 @@ impl TileLowering<'_, '_> {
                 [] => first.into_iter().chain(self.when(after, then, Vec::new())?).collect(),
                 _ => self.when(before, first.into_iter().chain(then).collect(), Vec::new())?,
             };
-            return Ok(vec![self.mark_parallel(order, None, body)]);
+            return Ok(vec![self.mark_parallel(order, None, body)?]);
         };
         let first = self.when(before, first, Vec::new())?;
         let then = self.when(after, then, Vec::new())?;
         Ok(vec![
-            self.mark_parallel(order, Some(held), first),
-            self.mark_parallel(order, Some(held), then),
+            self.mark_parallel(order, Some(held), first)?,
+            self.mark_parallel(order, Some(held), then)?,
         ])
     }
 
@@ -246,7 +233,8 @@ impl TileLowering<'_, '_> {
         elements: &[Bound],
         put: Vec<Stmt>,
     ) -> Result<(Vec<Stmt>, Vec<Stmt>), PlanError> {
-        let Block { turn: Turn { rows, columns, row, column }, dtype, held: words, turned } = block;
+        let Block { tile, dtype, held: words, turned } = block;
+        let TransposeTile { rows, columns, row, column } = tile;
         let [from, to] = self.words;
         let array = |name: &str, dtype: Dtype, elements: i64| Stmt::Allocate {
             name: name.to_owned(),
@@ -284,12 +272,12 @@ impl TileLowering<'_, '_> {
 
     /// Word of the transpose tile `block` to write for the current column, after the transposition.
     fn turned(&self, block: &Block) -> Value {
-        load(&block.turned, self.digit(block.turn.column))
+        load(&block.turned, self.digit(block.tile.column))
     }
 
     /// Guards of the source's words: the guards `elements`, evaluated at the first element of a word.
     fn of_words(&self, elements: &[Bound]) -> Vec<Bound> {
-        let column = self.tile.turn.map(|turn| turn.column);
+        let column = self.schedule.tile.transpose.map(|own| own.column);
         let of_word = |bound: &Bound| {
             let terms = bound.terms.iter().filter(|term| Some(term.0) != column);
             Bound { terms: terms.cloned().collect(), ..bound.clone() }
@@ -351,7 +339,7 @@ impl TileLowering<'_, '_> {
             let there = if self.fill.is_some() { slots } else { &elements };
             let then = self.when(there, vec![put(held.load())], Vec::new())?;
             let share = |body| self.mark_parallel(order, Some(held), body);
-            return Ok(vec![share(first), share(then)]);
+            return Ok(vec![share(first)?, share(then)?]);
         }
         let otherwise = fill.map(put).collect();
         if self.fill.is_some() {
@@ -359,7 +347,7 @@ impl TileLowering<'_, '_> {
         }
         let mut body = self.when(&elements, vec![put(value)], otherwise)?;
         body = self.when(slots, body, Vec::new())?;
-        Ok(vec![self.mark_parallel(order, None, body)])
+        Ok(vec![self.mark_parallel(order, None, body)?])
     }
 
     /// Offset of the current element in the source (`which` = 0) or in the destination (1).
@@ -385,7 +373,7 @@ impl TileLowering<'_, '_> {
     /// Value of digit `k` inside the tile; 0 for a digit with one value there.
     fn digit(&self, k: usize) -> Expr {
         match self.names.get(k) {
-            Some(name) if self.tile.block(k) > 1 => Expr::name(name),
+            Some(name) if self.schedule.tile.block(k) > 1 => Expr::name(name),
             _ => Expr::int(0),
         }
     }
@@ -410,8 +398,13 @@ impl TileLowering<'_, '_> {
 
     /// Loop of a thread block over the positions of a tile, with the digits in `order`, fastest first, around `body`.
     /// With `held`, the trip count is a multiple of the number of threads, and a guard excludes the excess iterations.
-    fn mark_parallel(&self, order: &[usize], held: Option<&Held>, mut body: Vec<Stmt>) -> Stmt {
-        let places = self.tile.places(order);
+    fn mark_parallel(
+        &self,
+        order: &[usize],
+        held: Option<&Held>,
+        mut body: Vec<Stmt>,
+    ) -> Result<Stmt, PlanError> {
+        let places = self.schedule.tile.places(order);
         let name = |k: &usize| self.names.get(*k).cloned().unwrap_or_default();
         let only = match order {
             [only] => Some(name(only)),
@@ -420,19 +413,10 @@ impl TileLowering<'_, '_> {
         let counter = only.clone().unwrap_or_else(|| self.item.clone());
         let mut inside = Vec::new();
         if only.is_none() {
-            let mut below = 1;
-            for (place, k) in order.iter().enumerate() {
-                let mut value = Expr::name(&self.item);
-                if below > 1 {
-                    value = Expr::Div { a: Box::new(value), b: Box::new(Expr::int(below)) };
-                }
-                let block = self.tile.block(*k);
-                if place + 1 < order.len() {
-                    value = Expr::Mod { a: Box::new(value), b: Box::new(Expr::int(block)) };
-                }
-                inside.push(Stmt::Let { name: name(k), value });
-                below *= block;
-            }
+            let block = |k: &usize| Algebra::constant(self.schedule.tile.block(*k).into());
+            let digits: Vec<_> = order.iter().rev().map(|k| (name(k), block(k))).collect();
+            inside = delinearized(&self.item, &digits, self.scope)?;
+            inside.reverse();
         }
         inside.append(&mut body);
         let (mut to, round) = (places, held.map(|held| held.round.clone()));
@@ -446,7 +430,7 @@ impl TileLowering<'_, '_> {
             inside = vec![Stmt::If { condition, likely, body: inside, otherwise }];
         }
         let (from, to, kind) = (Expr::int(0), Expr::int(to), LoopKind::Thread { round });
-        Stmt::For { name: counter, from, to, step: 1, kind, body: inside }
+        Ok(Stmt::For { name: counter, from, to, step: 1, kind, body: inside })
     }
 }
 

@@ -5,10 +5,10 @@ use layoutc_algebra::expr::Expr as Algebra;
 use crate::ir::{Compare, Expr, Stmt};
 use crate::loops::arith::{is_multiple, product, sum};
 use crate::loops::error::PlanError;
+use crate::loops::gpu_relayout::digits::{Digit, Digits};
+use crate::loops::gpu_relayout::schedule::TileSchedule;
 use crate::lower::expr::{add, literal, lower, multiply};
 use crate::lower::gpu_relayout::body::TileLowering;
-use crate::lower::gpu_relayout::digits::{Digit, Digits};
-use crate::lower::gpu_relayout::tiled::blocks;
 
 /// Guard on the digits inside a tile: the sum of `digit * weight` over the pairs of `terms`, compared by `op` with
 /// `limit`.
@@ -26,34 +26,36 @@ impl TileLowering<'_, '_> {
     /// value of each digit in it. Sets `places` and `steps`.
     pub(crate) fn starts(&mut self, tile: &str) -> Result<(Vec<Stmt>, Vec<Expr>), PlanError> {
         let mut body = Vec::new();
-        let mut starts = vec![Expr::int(0); self.digits.list.len()];
+        let mut starts = vec![Expr::int(0); self.schedule.digits.list.len()];
         let mut below = Algebra::constant(1);
-        let several = |k: &usize| self.blocks(*k).is_ok_and(|blocks| blocks.as_const() != Some(1));
-        let order: Vec<usize> = self.tile.by_to.iter().copied().filter(several).collect();
-        for (place, k) in order.iter().enumerate() {
-            let blocks = self.blocks(*k)?;
+        let TileSchedule { tile: own, counts, .. } = self.schedule;
+        let several = |k: &(usize, &Algebra)| k.1.as_const() != Some(1);
+        let order = own.by_to.iter().filter_map(|k| Some((*k, counts.get(*k)?))).filter(several);
+        let order: Vec<(usize, &Algebra)> = order.collect();
+        for (place, (k, blocks)) in order.iter().enumerate() {
             let mut value = Expr::name(tile);
             if below.as_const() != Some(1) {
                 let below = lower(&below, self.scope)?;
                 value = Expr::Div { a: Box::new(value), b: Box::new(below) };
             }
             if place + 1 < order.len() {
-                let blocks = lower(&blocks, self.scope)?;
+                let blocks = lower(blocks, self.scope)?;
                 value = Expr::Mod { a: Box::new(value), b: Box::new(blocks) };
             }
-            value = multiply(value, Expr::int(self.tile.block(*k)))?;
+            value = multiply(value, Expr::int(own.block(*k)))?;
             let name = self.names.get(*k).cloned().unwrap_or_default();
             let name = self.builder.local(&format!("{name}_start"));
             if let Some(start) = starts.get_mut(*k) {
                 *start = Expr::name(&name);
             }
             body.push(Stmt::Let { name, value });
-            below = product(&below, &blocks)?;
+            below = product(&below, blocks)?;
         }
         self.places = self.first_places(&starts, &mut body)?;
         let strides: [fn(&Digit) -> &Algebra; 2] = [|digit| &digit.from, |digit| &digit.to];
         for stride in strides {
-            let steps = self.digits.list.iter().map(|digit| lower(stride(digit), self.scope));
+            let steps =
+                self.schedule.digits.list.iter().map(|digit| lower(stride(digit), self.scope));
             let steps = steps.enumerate().map(|(k, step)| Ok((k, step?)));
             let steps = self.steps(steps.collect::<Result<_, PlanError>>()?, &mut body);
             self.steps.push(steps);
@@ -65,10 +67,10 @@ impl TileLowering<'_, '_> {
     /// `starts` of the digits; appends their declarations to `body`.
     fn first_places(&self, starts: &[Expr], body: &mut Vec<Stmt>) -> Result<Vec<Expr>, PlanError> {
         let mut places = Vec::new();
-        let constants = [&self.digits.from, &self.digits.to];
+        let constants = [&self.schedule.digits.from, &self.schedule.digits.to];
         for ((which, constant), name) in constants.into_iter().enumerate().zip(&self.starts) {
             let mut value = Expr::int(0);
-            for (digit, start) in self.digits.list.iter().zip(starts) {
+            for (digit, start) in self.schedule.digits.list.iter().zip(starts) {
                 let stride = if which == 0 { &digit.from } else { &digit.to };
                 value = add(value, multiply(start.clone(), lower(stride, self.scope)?)?)?;
             }
@@ -82,15 +84,9 @@ impl TileLowering<'_, '_> {
         Ok(places)
     }
 
-    /// Number of tiles along digit `k`, rounded up.
-    fn blocks(&self, k: usize) -> Result<Algebra, PlanError> {
-        let Some(digit) = self.digits.list.get(k) else { return Ok(Algebra::constant(1)) };
-        blocks(&digit.room, self.tile.block(k), self.scope)
-    }
-
     /// True if the last tile along digit `k` may be partial.
     fn breaks_off(&self, k: usize, digit: &Digit) -> bool {
-        !is_multiple(&digit.room, i128::from(self.tile.block(k)), self.symbols)
+        !is_multiple(&digit.room, i128::from(self.schedule.tile.block(k)), self.symbols)
     }
 
     /// Guards for positions of the tile that are elements; all must hold. `starts` are the first values of the digits
@@ -101,7 +97,7 @@ impl TileLowering<'_, '_> {
         body: &mut Vec<Stmt>,
     ) -> Result<Vec<Bound>, PlanError> {
         let mut bounds = Vec::new();
-        let digits = self.digits;
+        let digits = &self.schedule.digits;
         for (k, digit) in digits.list.iter().enumerate() {
             if digit.lead > 0 {
                 let (lead, name) = (literal(digit.lead)?, format!("{}_lead", digit.name));
@@ -140,7 +136,7 @@ impl TileLowering<'_, '_> {
     /// True if the digit is the most significant one of a chain whose elements end before the digits do, so that the
     /// guard of the chain bounds it.
     fn ends_with_chain(&self, digit: &Digit) -> bool {
-        let Digits { list, chains, .. } = self.digits;
+        let Digits { list, chains, .. } = &self.schedule.digits;
         let ends = chains.get(digit.chain).is_some_and(|chain| chain.high.is_some());
         // The weight of a digit of joined words may equal that of the next digit.
         let above = |other: &Digit| {
@@ -160,7 +156,7 @@ impl TileLowering<'_, '_> {
         body: &mut Vec<Stmt>,
     ) -> Result<Vec<Bound>, PlanError> {
         let mut bounds: Vec<Bound> = elements.iter().filter(|b| b.of_slots).cloned().collect();
-        let digits = self.digits;
+        let digits = &self.schedule.digits;
         for (k, digit) in digits.list.iter().enumerate() {
             let known = bounds.iter().any(|bound| bound.terms == [(k, Expr::int(1))]);
             if self.breaks_off(k, digit) && !known {

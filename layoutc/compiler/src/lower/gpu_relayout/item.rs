@@ -1,20 +1,23 @@
 //! Kernels with one thread for each element, byte or texel of the destination, or for each logical index.
 
+use layoutc_algebra::expr::Expr as Algebra;
+
 use crate::ir::{Compare, Expr, LaunchAxis, LoopKind, Primitive, Stmt, Storage, Value};
 use crate::loops::arith::{ceil_div, is_multiple};
 use crate::loops::error::PlanError;
-use crate::loops::image::{Image, LANES};
+use crate::loops::image::LANES;
 use crate::lower::expr::{add, lower, multiply};
-use crate::lower::gpu_relayout::{GpuRelayout, Items, Kernel};
+use crate::lower::gpu_relayout::GpuRelayout;
 use crate::lower::index::{buffer_bytes, count, domain};
+use crate::lower::launch::{Items, Kernel};
 use crate::lower::relayout::builder::{RelayoutBuilder, loops_over, place, repeat_in_bytes};
 use crate::lower::relayout::padding::{fill_bits, fill_constant};
 use crate::lower::relayout::statement::{PaddingPolicy, RelayoutEnd};
 
 impl GpuRelayout<'_, '_> {
-    /// Kernel with one thread for each of the destination's slots, for elements of at least a byte. `slots` is the
-    /// number of threads.
-    pub(crate) fn elements(mut self, slots: Items) -> Result<Kernel, PlanError> {
+    /// Kernel with one thread for each of the destination's slots, for elements of at least a byte.
+    pub(crate) fn elements(mut self) -> Result<Kernel, PlanError> {
+        let slots = self.items(&self.statement.destination.slots()?)?;
         let slot = self.builder.local(self.item_name());
         let mut body = vec![work_item(&slot, &slots)];
         body.extend(self.constant_fill()?);
@@ -37,7 +40,7 @@ impl GpuRelayout<'_, '_> {
         let symbol = |var| context.symbol(var);
         let (several, filled) = self.statement.destination.dtype().byte_group();
         let of_tensor = self.statement.destination.slots()?;
-        let items = Items::new(context, &ceil_div(&of_tensor, several.into())?)?;
+        let items = self.items(&ceil_div(&of_tensor, several.into())?)?;
         let slots = lower(&of_tensor, &symbol)?;
         let name = if filled == 1 { "byte" } else { "part" };
         let [byte, slot, end] = [
@@ -90,15 +93,16 @@ impl GpuRelayout<'_, '_> {
         Ok(kernel(self.builder, body, vec![items]))
     }
 
-    /// Kernel with one thread for each texel of the destination.
-    pub(crate) fn texels(mut self, image: &Image) -> Result<Kernel, PlanError> {
+    /// Kernel with one thread for each texel of the destination, an image.
+    pub(crate) fn texels(mut self) -> Result<Kernel, PlanError> {
+        let image = self.statement.destination.image()?.ok_or(PlanError::Scope)?;
         let context = self.statement.destination.context();
         let sizes = [Some(&image.width), Some(&image.height), image.layers.as_ref()];
         let mut range = Vec::new();
         let mut axes = Vec::new();
         let mut at = Vec::new();
         for (name, size) in ["x", "y", "layer"].into_iter().zip(sizes.into_iter().flatten()) {
-            let (name, items) = (self.builder.local(name), Items::new(context, size)?);
+            let (name, items) = (self.builder.local(name), self.items(size)?);
             at.push(Expr::name(&name));
             axes.push(LaunchAxis { name, extent: items.count.clone() });
             range.push(items);
@@ -155,7 +159,7 @@ impl GpuRelayout<'_, '_> {
     /// index is that of an element.
     pub(crate) fn scatter(mut self) -> Result<Kernel, PlanError> {
         let context = self.statement.destination.context();
-        let items = Items::new(context, &count(context.layout.logical())?)?;
+        let items = self.items(&count(context.layout.logical())?)?;
         let element = self.builder.local("element");
         let mut body = vec![work_item(&element, &items)];
         let (names, lets) = self.decompose(context, &Expr::name(&element))?;
@@ -236,7 +240,7 @@ impl GpuRelayout<'_, '_> {
     pub(crate) fn fill(&self, name: &str) -> Result<Kernel, PlanError> {
         let context = self.statement.destination.context();
         let mut builder = self.builder.for_destination(name);
-        let slots = Items::new(context, context.layout.physical_elements())?;
+        let slots = self.items(context.layout.physical_elements())?;
         let slot = builder.local("slot");
         let fill = builder.local("fill");
         let body = vec![
@@ -250,6 +254,12 @@ impl GpuRelayout<'_, '_> {
             },
         ];
         Ok(kernel(builder, body, vec![slots]))
+    }
+
+    /// Launch of `count` threads along one axis, for a number over the symbols of the destination.
+    fn items(&self, count: &Algebra) -> Result<Items, PlanError> {
+        let context = self.statement.destination.context();
+        Items::new(count, &|var| context.symbol(var))
     }
 
     /// Name of the variable that counts the destination's slots.

@@ -31,7 +31,7 @@ impl TileLowering<'_, '_> {
     fn reach(&self, (k, step): &(usize, Expr)) -> i128 {
         match step {
             Expr::Int { value } if i128::from(*value).abs() <= MOST => {
-                let last = i128::from(self.tile.block(*k)) - 1;
+                let last = i128::from(self.schedule.tile.block(*k)) - 1;
                 last.saturating_mul(i128::from(*value).abs())
             }
             _ => 0,

@@ -8,8 +8,8 @@ use crate::loops::arith::product;
 use crate::loops::bounds::LoopBounds;
 use crate::loops::error::PlanError;
 use crate::loops::order::MAX_REGISTER_TILE;
-use crate::lower::expr::{add, lower, multiply, range};
-use crate::lower::gpu_relayout::Items;
+use crate::lower::expr::{add, lower, multiply};
+use crate::lower::launch::Items;
 use crate::lower::kernel::copy::{CopyDirection, StagingCopy, TileIteration};
 use crate::lower::kernel::grid::Grid;
 use crate::lower::kernel::nest::{LoopState, Nest, Phase};
@@ -50,10 +50,8 @@ impl Nest<'_> {
                 count = product(&count, &found.extent)?;
             }
         }
-        let may_be_none = range(&count, self.symbol).low.is_none_or(|low| low <= 0);
+        let items = Items::of_blocks(&count, GPU.kernel_blocks, self.symbol)?;
         let count = lower(&count, self.symbol)?;
-        let groups = count.clone().min(Expr::int(GPU.kernel_blocks));
-        let items = Items { count: multiply(groups, Expr::int(GPU.threads))?, may_be_none };
         let mut body = Vec::new();
         for staged in &self.staged {
             let halves = if staged.has_halves { 2 } else { 1 };

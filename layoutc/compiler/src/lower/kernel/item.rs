@@ -9,20 +9,13 @@ use crate::loops::arith::{fold, product};
 use crate::loops::error::PlanError;
 use crate::loops::image::LANES;
 use crate::lower::context::{Context, Naming};
-use crate::lower::expr::{lower, range};
-use crate::lower::gpu_relayout::{Items, Kernel};
 use crate::lower::kernel::buffers::BufferBinding;
 use crate::lower::kernel::nest::{Nest, Phase};
 use crate::lower::kernel::prologue::{KernelPrologue, symbol};
 use crate::lower::kernel::reduction;
 use crate::lower::kernel::value::{condition, convert};
+use crate::lower::launch::{Items, Kernel, delinearized};
 use crate::lower::relayout::padding::fill_constant;
-
-/// Launch of `count` threads along one axis.
-fn items(count: &Algebra, scope: &crate::lower::expr::Scope<'_>) -> Result<Items, PlanError> {
-    let may_be_none = range(count, scope).low.is_none_or(|low| low <= 0);
-    Ok(Items { count: lower(count, scope)?, may_be_none })
-}
 
 /// Kernel called `name` that writes the fill value to the whole target before the elements are written. `None` if there
 /// is no padding to fill, or if the target is an image, an intermediate tensor, or has elements of less than a byte.
@@ -38,7 +31,7 @@ pub(crate) fn padding(
     if !context.fills() || !is_plain {
         return Ok(None);
     }
-    let items = items(elements, &|var| symbol(&prologue.symbols, var))?;
+    let items = Items::new(elements, &|var| symbol(&prologue.symbols, var))?;
     let mut namer = prologue.namer.clone();
     let [fill, slot] = ["fill", "slot"].map(|name| namer.name(name));
     let axes = vec![LaunchAxis { name: slot.clone(), extent: items.count.clone() }];
@@ -72,7 +65,7 @@ impl Nest<'_> {
                 count = product(&count, &found.extent)?;
             }
         }
-        let items = items(&count, self.symbol)?;
+        let items = Items::new(&count, self.symbol)?;
         let item = self.namer.name("item");
         let axes = vec![LaunchAxis { name: item.clone(), extent: items.count.clone() }];
         let mut body = vec![Stmt::Launch { axes }];
@@ -120,30 +113,12 @@ impl Nest<'_> {
     /// Declarations of the variables of the loops `outer`, outermost first: the number of the thread or thread block,
     /// in the variable `item`, delinearized with the last loop fastest.
     pub(crate) fn rounds_of(&self, item: &str, outer: &[usize]) -> Result<Vec<Stmt>, PlanError> {
-        let mut lets = Vec::new();
-        let mut inside = Algebra::constant(1);
-        for (place, number) in outer.iter().enumerate().rev() {
-            let Some(found) = self.domain.loops.get(*number) else { continue };
-            let mut value = Expr::name(item);
-            // A loop with trip count 0 leaves no threads; avoids a division by 0.
-            if inside.as_const() == Some(0) || found.extent.as_const() == Some(0) {
-                value = Expr::int(0);
-                inside = Algebra::constant(1);
-            }
-            if inside.as_const() != Some(1) {
-                let by = Box::new(self.lower(&inside)?);
-                value = Expr::Div { a: Box::new(value), b: by };
-            }
-            if place > 0 && found.extent.as_const() != Some(0) {
-                let by = Box::new(self.lower(&found.extent)?);
-                value = Expr::Mod { a: Box::new(value), b: by };
-            }
-            inside = fold(BinOp::Mul, &inside, &found.extent)?;
-            let name = self.names.get(*number).cloned().unwrap_or_default();
-            lets.push(Stmt::Let { name, value });
-        }
-        lets.reverse();
-        Ok(lets)
+        let one = |number: &usize| {
+            let extent = self.domain.loops.get(*number)?.extent.clone();
+            Some((self.names.get(*number).cloned().unwrap_or_default(), extent))
+        };
+        let loops: Vec<_> = outer.iter().filter_map(one).collect();
+        delinearized(item, &loops, self.symbol)
     }
 
     /// True if the statement writes an image.

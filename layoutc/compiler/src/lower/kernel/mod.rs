@@ -29,7 +29,7 @@ use crate::loops::scheduled_kernel::StatementPlan;
 use crate::loops::scheduled_statement::ScheduledStatement;
 use crate::lower::context::{Context, Naming};
 use crate::lower::expr::{Scope, lower};
-use crate::lower::gpu_relayout::Items;
+use crate::lower::launch::Items;
 use crate::lower::kernel::buffers::{BufferBinding, parts};
 use crate::lower::kernel::nest::Nest;
 use crate::lower::kernel::outer_fusion::{Group, Member, Obstacle};

@@ -3,21 +3,21 @@
 //! over axes that are by themselves an index of the target, whose iterations write different elements. Each thread
 //! executes all iterations of the other loops.
 
-use layoutc_algebra::expr::{BinOp, Expr as Algebra, Predicate, Var};
+use layoutc_algebra::expr::{Expr as Algebra, Predicate, Var};
 
 use crate::base::dtype::Scalar;
 use crate::ir::{Expr, LaunchAxis, LoopKind, Stmt, Value};
 use crate::loops::ExecutionModel;
-use crate::loops::arith::{fold, product};
+use crate::loops::arith::product;
 use crate::loops::buffers::bound;
 use crate::loops::error::PlanError;
 use crate::loops::range::Range;
 use crate::lower::expr::{Binding, Scope, lower, range};
-use crate::lower::gpu_relayout::Items;
 use crate::lower::kernel::buffers::BufferBinding;
 use crate::lower::kernel::indexed::{Lowering, Named, Place, element, offset};
 use crate::lower::kernel::reduction;
 use crate::lower::kernel::value::{ValueLowering, condition, convert, inside, load};
+use crate::lower::launch::{Items, delinearized};
 use crate::lower::names::Namer;
 use crate::model::compute::{
     DataIndex, ElementRead, Gather, KernelInstance, Statement, TypedExprKind,
@@ -58,12 +58,13 @@ pub(crate) fn on_items(
     for axis in own.iter().filter_map(|k| statement.axes.get(*k)) {
         count = product(&count, &axis.extent)?;
     }
-    let may_be_none = range(&count, scope).low.is_none_or(|low| low <= 0);
-    let items = Items { count: lower(&count, scope)?, may_be_none };
+    let items = Items::new(&count, scope)?;
     let item = namer.name("item");
     let axes = vec![LaunchAxis { name: item.clone(), extent: items.count.clone() }];
     let mut body = vec![Stmt::Launch { axes }];
-    body.extend(scatter.rounds_of(&item, &own)?);
+    let axes = own.iter().filter_map(|k| statement.axes.get(*k).zip(scatter.names.get(*k)));
+    let axes: Vec<_> = axes.map(|(axis, name)| (name.clone(), axis.extent.clone())).collect();
+    body.extend(delinearized(&item, &axes, scope)?);
     let inside = scatter.element(namer, &others)?;
     body.extend(scatter.rounds(&others, inside)?);
     Ok((body, items))
@@ -169,32 +170,6 @@ impl<'a> Scatter<'a> {
             body = vec![Stmt::For { name, from, to, step: 1, kind: LoopKind::Serial, body }];
         }
         Ok(body)
-    }
-
-    /// Declarations of the loop variables of `axes` in a GPU thread: the thread's number, in the variable `item`,
-    /// delinearized with the last loop fastest.
-    fn rounds_of(&self, item: &str, axes: &[usize]) -> Result<Vec<Stmt>, PlanError> {
-        let mut lets = Vec::new();
-        let mut inside = Algebra::constant(1);
-        for (place, k) in axes.iter().enumerate().rev() {
-            let axis = self.statement.axes.get(*k).ok_or(PlanError::Scope)?;
-            let mut value = Expr::name(item);
-            // If a loop has no iterations, no thread executes this.
-            if inside.as_const() == Some(0) || axis.extent.as_const() == Some(0) {
-                value = Expr::int(0);
-                inside = Algebra::constant(1);
-            }
-            if inside.as_const() != Some(1) {
-                value = Expr::Div { a: Box::new(value), b: Box::new(self.lower(&inside)?) };
-            }
-            if place > 0 && axis.extent.as_const() != Some(0) {
-                value = Expr::Mod { a: Box::new(value), b: Box::new(self.lower(&axis.extent)?) };
-            }
-            inside = fold(BinOp::Mul, &inside, &axis.extent)?;
-            lets.push(Stmt::Let { name: self.names.get(*k).cloned().unwrap_or_default(), value });
-        }
-        lets.reverse();
-        Ok(lets)
     }
 
     /// Statements that write one element, inside loops over `axes`, outermost first. `namer` has the names in use.

@@ -13,7 +13,7 @@ use crate::ir::{Expr, ParamType};
 use crate::loops::heuristics::parallelize::Cores;
 use crate::loops::relayout::plan::{Primitives, RelayoutOptions};
 use crate::lower::context::Naming;
-use crate::lower::gpu_relayout::Kernel;
+use crate::lower::launch::Kernel;
 use crate::machine::NVIDIA;
 use crate::model::compute::KernelInstance;
 use crate::model::{Manifest, Tensor};
@@ -40,7 +40,7 @@ pub(super) fn tensor_accesses(
 ) -> Result<Vec<KernelAccesses>, Diagnostic> {
     let fault = |error| plan_fault(tensor.places.layout.clone(), &tensor.name, &error);
     let plans = with_naming(|naming| plan::gpu_relayouts(tensor, naming)).map_err(fault)?;
-    let kernels = plans.into_iter().flat_map(|plans| plans.pack.into_iter().chain(plans.unpack));
+    let kernels = plans.into_iter().flat_map(|plan| plan.kernels);
     let symbols = tensor.layout.symbols();
     let mut all: Vec<_> = kernels.map(|kernel| KernelAccesses::new(&kernel, symbols)).collect();
     for convert in &manifest.converts {
@@ -48,12 +48,12 @@ pub(super) fn tensor_accesses(
         else {
             continue;
         };
-        let kernels = with_naming(|naming| plan::gpu_convert(manifest, convert, naming));
-        let kernels =
-            kernels.map_err(|error| plan_fault(convert.place.clone(), &from.name, &error))?;
+        let plan = with_naming(|naming| plan::gpu_convert(manifest, convert, naming));
+        let plan = plan.map_err(|error| plan_fault(convert.place.clone(), &from.name, &error))?;
         let to = manifest.tensor(convert.to).map_or(&[][..], |to| to.layout.symbols());
         let symbols = [symbols, to].concat();
-        all.extend(kernels.iter().map(|kernel| KernelAccesses::new(kernel, &symbols)));
+        let kernels = plan.into_iter().flat_map(|plan| plan.kernels);
+        all.extend(kernels.map(|kernel| KernelAccesses::new(&kernel, &symbols)));
     }
     Ok(all)
 }
@@ -68,7 +68,7 @@ pub(super) fn kernel_accesses(
     compute: &KernelInstance,
 ) -> Result<Vec<KernelAccesses>, Diagnostic> {
     let kernels = with_naming(|naming| match plan::gpu_copy_kernel(manifest, compute, naming)? {
-        Some(kernels) => Ok(kernels),
+        Some(plan) => Ok(plan.kernels),
         None => plan::gpu_kernels(manifest, compute, naming),
     });
     let kernels =

@@ -1,12 +1,11 @@
-//! Range of the offsets that a kernel's digits produce.
+//! Range of the offsets that the digits of a GPU relayout produce.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra};
 
 use crate::loops::arith::{fold, product};
 use crate::loops::error::PlanError;
-use crate::loops::range::Range;
-use crate::lower::expr::{Scope, range};
-use crate::lower::gpu_relayout::digits::{Digit, Digits};
+use crate::loops::gpu_relayout::digits::{Digit, Digits};
+use crate::loops::range::{Range, Ranges};
 
 /// Greatest index of 32 bits.
 const MOST: i128 = i32::MAX as i128;
@@ -18,7 +17,7 @@ impl Digits {
     pub(crate) fn stay_near(
         &self,
         slots: [&Algebra; 2],
-        scope: &Scope<'_>,
+        ranges: &Ranges<'_>,
     ) -> Result<bool, PlanError> {
         let elements = self
             .list
@@ -27,10 +26,10 @@ impl Digits {
         let mut counts = slots.into_iter().chain([&elements]);
         // Larger counts need 64-bit indices anyway.
         let narrow =
-            counts.all(|count| range(count, scope).high.is_some_and(|count| count <= MOST));
+            counts.all(|count| Range::of(count, ranges).high.is_some_and(|count| count <= MOST));
         Ok(!narrow
-            || self.is_near(|digit| &digit.from, &self.from, scope)?
-                && self.is_near(|digit| &digit.to, &self.to, scope)?)
+            || self.is_near(|digit| &digit.from, &self.from, ranges)?
+                && self.is_near(|digit| &digit.to, &self.to, ranges)?)
     }
 
     /// True if the sum of all digits times their `stride` is known to fit 32 bits, both with and without `constant`.
@@ -39,19 +38,19 @@ impl Digits {
         &self,
         stride: fn(&Digit) -> &Algebra,
         constant: &Algebra,
-        scope: &Scope<'_>,
+        ranges: &Ranges<'_>,
     ) -> Result<bool, PlanError> {
         let mut reached = Range::new(0, 0);
         for digit in &self.list {
             let last = fold(BinOp::Sub, &digit.room, &Algebra::constant(1))?;
-            let step = range(stride(digit), scope);
-            let end = range(&last, scope).high.map(|last| last.max(0));
+            let step = Range::of(stride(digit), ranges);
+            let end = Range::of(&last, ranges).high.map(|last| last.max(0));
             reached = Range {
                 low: after(reached.low, end, step.low.map(|step| step.min(0))),
                 high: after(reached.high, end, step.high.map(|step| step.max(0))),
             };
         }
-        let constant = range(constant, scope);
+        let constant = Range::of(constant, ranges);
         let one = Some(1);
         let ends = [
             reached.low,
@@ -73,8 +72,6 @@ mod tests {
     use layoutc_algebra::expr::Var;
 
     use super::*;
-    use crate::ir;
-    use crate::lower::expr::Binding;
 
     /// Digit of `extent` values with strides `from` in the source and `to` in the destination.
     fn digits(extent: i128, from: Algebra, to: Algebra) -> Digits {
@@ -94,9 +91,8 @@ mod tests {
     }
 
     fn near(digits: &Digits, symbol: Range) -> bool {
-        let scope = |_| Some(Binding { tree: ir::Expr::name("s"), range: symbol });
         let slots = Algebra::constant(1000);
-        digits.stay_near([&slots, &slots], &scope).is_ok_and(|near| near)
+        digits.stay_near([&slots, &slots], &|_| Some(symbol)).is_ok_and(|near| near)
     }
 
     #[test]

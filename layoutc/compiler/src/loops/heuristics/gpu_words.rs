@@ -1,14 +1,12 @@
-//! Words of 2 to 16 bytes: contiguous runs of elements that are accessed at once, if they are aligned in source and
-//! destination.
+//! Width of the accesses of a GPU relayout: contiguous runs of elements are joined to words of 2 to 16 bytes, if these
+//! are aligned in source and destination.
 
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::symbol::Symbol;
 
-use crate::base::dtype::{Dtype, Scalar};
-use crate::ir::{Spelling, Stmt};
 use crate::loops::arith::is_multiple;
 use crate::loops::error::PlanError;
-use crate::lower::gpu_relayout::digits::{Digit, Digits};
+use crate::loops::gpu_relayout::digits::{Digit, Digits};
 use crate::machine::GPU;
 
 /// Pair of the digits with the most elements joined to one word, and of the number of elements of a word. `None` if no
@@ -69,12 +67,12 @@ pub(crate) fn holds(
     ends: &[End],
     symbols: &[Symbol],
 ) -> bool {
-    lies_right(digits, run, together, ends, symbols) && is_whole(digits, run, together, symbols)
+    is_aligned(digits, run, together, ends, symbols) && is_whole(digits, run, together, symbols)
 }
 
 /// True if words of `together` values of digit `run`, which is contiguous in the memories `ends`, are known to be
 /// aligned there: they start at multiples of `together` elements.
-pub(crate) fn lies_right(
+pub(crate) fn is_aligned(
     digits: &Digits,
     run: usize,
     together: i128,
@@ -103,35 +101,4 @@ fn is_whole(digits: &Digits, run: usize, together: i128, symbols: &[Symbol]) -> 
     bounds.peek().is_none()
         || bounds.all(|bound| is_multiple(bound, weight, symbols))
             && of_chain.all(|other| other.weight.checked_rem(weight) == Some(0))
-}
-
-/// Type of a word of `together` elements of type `dtype`: an unsigned integer of 1, 2 or 4 bytes, or a vector of 32-bit
-/// integers; one or several 64-bit integers if the word is longer than 4 bytes and the fill value, of the bits `fill`,
-/// does not repeat every 4 bytes.
-pub(crate) fn element(dtype: Dtype, together: i64, fill: u64) -> Dtype {
-    let bytes = i64::from(dtype.element_bits() / 8) * together;
-    let pattern = pattern(dtype, fill);
-    if bytes <= 4 || pattern >> 32 == pattern & 0xFFFF_FFFF {
-        return Dtype::integers(bytes);
-    }
-    Dtype { scalar: Scalar::U64, lanes: u32::try_from(bytes / 8).unwrap_or(1) }
-}
-
-/// Declaration of the constant `name` of type `word`, a word of elements of type `dtype`, with the fill value of the
-/// bits `fill` in every element.
-pub(crate) fn fill_constant(dtype: Dtype, name: &str, word: Dtype, fill: u64) -> Stmt {
-    let bytes = usize::try_from(word.scalar_bits() / 8).unwrap_or(8);
-    let bytes = pattern(dtype, fill).to_le_bytes().into_iter().take(bytes).collect();
-    Stmt::LetElement { name: name.to_owned(), dtype: word, bytes, spelling: Spelling::Bits }
-}
-
-/// Eight bytes of elements of type `dtype` whose scalars have the bits `fill`, first element in the low bits. The
-/// imaginary part of complex numbers is 0.
-fn pattern(dtype: Dtype, fill: u64) -> u64 {
-    match dtype.scalar_bits() {
-        64.. => fill,
-        bits => (0..64)
-            .step_by(usize::try_from(bits.max(8)).unwrap_or(64))
-            .fold(0, |all, at| all | fill << at),
-    }
 }

@@ -1,4 +1,4 @@
-//! Digits over which a relayout kernel iterates, and the number of the destination's slots along each.
+//! Digits over which a GPU relayout iterates, and the number of the destination's slots along each.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra};
 use layoutc_algebra::normal_form::simplify::Facts;
@@ -6,11 +6,11 @@ use layoutc_algebra::symbol::Symbol;
 
 use crate::loops::arith::{ceil_div, divisor, fold, is_multiple, product, scale, sum, typical};
 use crate::loops::error::PlanError;
+use crate::loops::range::{Range, Ranges};
 use crate::loops::relayout::digits::{DigitRefinement, ValidRange};
-use crate::lower::expr::{Scope, range};
 
 /// Digit in which the offsets of source and destination are both linear: a dimension of the kernel's iterations.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Digit {
     pub(crate) name: String,
     /// Position in [`Digits::chains`].
@@ -31,7 +31,7 @@ pub(crate) struct Digit {
 
 /// Digits of a relayout, and the bounds of the elements in their value ranges. Offsets and strides are in elements, or
 /// in words after [`Digits::by_words`].
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Digits {
     pub(crate) list: Vec<Digit>,
     pub(crate) chains: Vec<Chain>,
@@ -44,7 +44,7 @@ pub(crate) struct Digits {
 }
 
 /// Bounds of the elements in a chain: `low <= m < high`, `m` being the sum of the chain's digits times their weights.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chain {
     /// Least `m` of an element; `None` if it is 0.
     pub(crate) low: Option<Algebra>,
@@ -84,7 +84,7 @@ impl Digits {
         &self,
         slots: &Algebra,
         symbols: &[Symbol],
-        scope: &Scope<'_>,
+        ranges: &Ranges<'_>,
     ) -> Result<Option<Self>, PlanError> {
         let facts = Facts::new(symbols);
         let mut all = self.clone();
@@ -127,15 +127,15 @@ impl Digits {
                 all.end = Some(slots.clone());
                 ceil_div(slots, step)?
             };
-            let least = range(&room, scope).low;
-            let most = range(&digit.extent, scope).high;
+            let least = Range::of(&room, ranges).low;
+            let most = Range::of(&digit.extent, ranges).high;
             let within = most.zip(least).is_some_and(|(most, least)| most <= least);
             if !within && !last && !facts.proves_ge(&room, &digit.extent)? {
                 return Ok(None);
             }
             digit.room = room;
         }
-        Ok(if all.lead(&order, scope)? { Some(all) } else { None })
+        Ok(if all.lead(&order, ranges)? { Some(all) } else { None })
     }
 
     /// Appends a digit of stride 1 in the destination, of whose values only 0 has elements, for the gaps between
@@ -157,7 +157,7 @@ impl Digits {
     /// Distributes the destination's constant offset over the digits as their `lead`, and moves the source's offset and
     /// the bounds of the chains accordingly. `order` has the digits by ascending stride in the destination. Returns
     /// false if the constant is symbolic or negative, or is not known to fit the digits' room.
-    fn lead(&mut self, order: &[usize], scope: &Scope<'_>) -> Result<bool, PlanError> {
+    fn lead(&mut self, order: &[usize], ranges: &Ranges<'_>) -> Result<bool, PlanError> {
         let Some(mut left) = self.to.as_const().filter(|left| *left >= 0) else {
             return Ok(false);
         };
@@ -168,7 +168,7 @@ impl Digits {
             }
             let Some(digit) = self.list.get_mut(*k) else { return Ok(false) };
             let Some(step) = digit.to.as_const().filter(|step| *step > 0) else {
-                if range(&digit.to, scope).low.is_none_or(|least| least <= left) {
+                if Range::of(&digit.to, ranges).low.is_none_or(|least| least <= left) {
                     return Ok(false);
                 }
                 continue;

@@ -9,23 +9,10 @@ use layoutc_algebra::symbol::Symbol;
 
 use crate::loops::arith::{is_multiple, typical};
 use crate::loops::error::PlanError;
-use crate::lower::gpu_relayout::digits::{Chain, Digit, Digits, quotient};
-use crate::lower::gpu_relayout::wide::{End, holds, lies_right};
+use crate::loops::gpu_relayout::digits::{Chain, Digit, Digits, quotient};
+use crate::loops::gpu_relayout::schedule::TransposeTile;
+use crate::loops::heuristics::gpu_words::{End, holds, is_aligned};
 use crate::machine::GPU;
-
-/// Transpose tile of a thread: `rows` words of `columns` elements are read, `columns` words of `rows` elements are
-/// written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Turn {
-    /// Number of elements of a word that is read.
-    pub(crate) columns: i64,
-    /// Number of elements of a word that is written.
-    pub(crate) rows: i64,
-    /// Position in [`Digits::list`] of the digit that counts the words that are read for one transpose tile.
-    pub(crate) row: usize,
-    /// Position in [`Digits::list`] of the digit that counts the words that are written for one transpose tile.
-    pub(crate) column: usize,
-}
 
 /// Pair of the digits in which each transpose tile is one value, followed by two digits that count inside a tile, and
 /// of the transpose tile. `None` if source or destination has no contiguous digit, if both have the same one, or if no
@@ -33,13 +20,13 @@ pub(crate) struct Turn {
 ///
 /// If padding is filled (`fills`), a word that is written may contain padding. Otherwise, a word that is read may end
 /// in padding if all of it is inside the source's `source_elements` slots.
-pub(crate) fn turned(
+pub(crate) fn transposed(
     digits: &Digits,
     element_bytes: i64,
     fills: bool,
     source_elements: &Algebra,
     symbols: &[Symbol],
-) -> Result<Option<(Digits, Turn)>, PlanError> {
+) -> Result<Option<(Digits, TransposeTile)>, PlanError> {
     let fastest = |stride: fn(&Digit) -> &Algebra| {
         let several = |digit: &Digit| digit.room.as_const() != Some(1);
         digits.list.iter().position(|d| several(d) && stride(d).as_const() == Some(1))
@@ -70,23 +57,23 @@ pub(crate) fn turned(
         None if is_late(f) || fills => all_there,
         None => all_there.max(widest(&|word| {
             is_multiple(source_elements, word, symbols)
-                && lies_right(digits, f, word, &[End::From], symbols)
+                && is_aligned(digits, f, word, &[End::From], symbols)
         })),
     };
     let whole = widest(&|word| holds(digits, t, word, &[End::To], symbols));
     let rows = match fills {
         _ if run.saturating_mul(i128::from(element_bytes)) < GPU.sector_bytes => 1,
-        true => widest(&|word| lies_right(digits, t, word, &[End::To], symbols)),
+        true => widest(&|word| is_aligned(digits, t, word, &[End::To], symbols)),
         false => whole,
     };
     if columns == 1 && rows == 1 {
         return Ok(None);
     }
-    let mut turned =
+    let mut blocks =
         digits.by_words([f, t], [columns, rows].map(i128::from), symbols)?.without_units();
-    let row = turned.list.len();
-    turned.chains.push(Chain { low: None, high: None });
-    let free = (turned.chains.len() - 1, 1);
+    let row = blocks.list.len();
+    blocks.chains.push(Chain { low: None, high: None });
+    let free = (blocks.chains.len() - 1, 1);
     // A digit inside a word whose values may be partly padding belongs to the chain of the word's digit, so that it is
     // guarded.
     let counted = |digit: usize, may_be_padding: bool| {
@@ -109,13 +96,13 @@ pub(crate) fn turned(
         to,
     };
     let none = || Algebra::constant(0);
-    turned.list.push(inside("row", of_row, rows, step(t, |digit| &digit.from, columns)?, none()));
-    turned.list.push(inside(
+    blocks.list.push(inside("row", of_row, rows, step(t, |digit| &digit.from, columns)?, none()));
+    blocks.list.push(inside(
         "column",
         of_column,
         columns,
         none(),
         step(f, |digit| &digit.to, rows)?,
     ));
-    Ok(Some((turned, Turn { columns, rows, row, column: row + 1 })))
+    Ok(Some((blocks, TransposeTile { columns, rows, row, column: row + 1 })))
 }

@@ -1,22 +1,8 @@
 //! Arrangement of a tile in shared memory that avoids bank conflicts.
 
-use crate::lower::gpu_relayout::tile::Tile;
+use crate::loops::gpu_relayout::schedule::{Staging, Tile};
 use crate::machine::{GPU, NVIDIA};
 use crate::warp::{AccessDirection, WarpRequest, bank_cost};
-
-/// Arrangement of a tile in shared memory: the order of the destination, with padding between rows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Staging {
-    /// Stride of each digit in shared memory, in elements; an element of the tile is a word that is written.
-    pub(crate) strides: Vec<i64>,
-    /// Size of the tile, in elements, padding included.
-    pub(crate) elements: i64,
-    /// Padding after each row, in elements.
-    pub(crate) padding: i64,
-    /// Number of extra shared-memory accesses due to bank conflicts, if the first `GPU.sampled_threads` threads write
-    /// and read the tile once.
-    conflicts: i64,
-}
 
 /// Arrangement of the tile with the fewest bank conflicts of those that are tried, the smallest among equals; the first
 /// without conflicts ends the search. `element_bytes` is the size of an element of the tile.
@@ -126,7 +112,7 @@ mod tests {
             by_from: vec![0, 1],
             by_to: vec![1, 0],
             staged: true,
-            turn: None,
+            transpose: None,
         }
     }
 
