@@ -1,8 +1,9 @@
 //! Decisions about loops: iteration domains, accesses, footprints, costs, schedules and the heuristics that choose
 //! them.
 //!
-//! Input is the checked model. Output are the values [`scheduled_statement::ScheduledStatement`] and
-//! [`relayout::plan::RelayoutPlan`], which [`crate::lower`] turns into IR. This module makes no statements of the IR.
+//! Input is the checked model. Output are the values [`scheduled_kernel::StatementPlan`],
+//! [`relayout::plan::RelayoutPlan`] and [`gpu_relayout::schedule::GpuRelayoutSchedule`], which [`crate::lower`] turns
+//! into IR. This module makes no statements of the IR.
 
 pub(crate) mod access;
 pub(crate) mod arith;
@@ -23,6 +24,8 @@ pub(crate) mod relayout;
 pub(crate) mod schedule_node;
 pub(crate) mod scheduled_kernel;
 pub(crate) mod scheduled_statement;
+pub(crate) mod staged_tile;
+pub(crate) mod thread_mapping;
 
 use layoutc_algebra::symbol::Symbol;
 

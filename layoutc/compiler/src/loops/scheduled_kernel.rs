@@ -4,6 +4,7 @@ use crate::base::dtype::Scalar;
 use crate::loops::buffers::{KernelBuffer, bound};
 use crate::loops::error::PlanError;
 use crate::loops::scheduled_statement::{ScheduledStatement, at_once_in_a_byte};
+use crate::loops::thread_mapping::ThreadMapping;
 use crate::loops::{ExecutionModel, writes_nothing};
 use crate::model::Spanned;
 use crate::model::compute::{
@@ -24,6 +25,8 @@ pub(crate) enum StatementPlan {
         /// Statement that writes the initial values before the chunks of a split-K reduction, and its schedule; `None`
         /// if there are no chunks, or the target holds the initial values.
         initial: Option<Box<(Statement, ScheduledStatement)>>,
+        /// Distribution of the loops over GPU threads; `None` on a CPU.
+        mapping: Option<ThreadMapping>,
     },
 }
 
@@ -61,7 +64,13 @@ impl StatementPlan {
             let own = ScheduledStatement::new(&compute, &first, buffers, processor)?;
             initial = Some(Box::new((first, own)));
         }
-        Ok(Self::Loops { schedule, initial })
+        let mapping = match processor {
+            ExecutionModel::Cpu(_) => None,
+            ExecutionModel::Gpu => {
+                Some(ThreadMapping::new(compute, statement, &schedule, buffers)?)
+            }
+        };
+        Ok(Self::Loops { schedule, initial, mapping })
     }
 
     /// Plans of all statements of a kernel, in order.

@@ -11,12 +11,12 @@ use crate::loops::relayout::plan::Primitives;
 use crate::loops::scheduled_kernel::StatementPlan;
 use crate::lower::context::Naming;
 use crate::lower::expr::Binding;
-use crate::lower::launch::Kernel;
 use crate::lower::kernel;
 use crate::lower::kernel::buffers::on_the_stack;
 use crate::lower::kernel::prologue::{
     KernelPrologue, avoiding, documented, symbol, with_no_overlap,
 };
+use crate::lower::launch::Kernel;
 use crate::machine::Registers;
 use crate::model::Manifest;
 use crate::model::compute::{BufferRef, KernelInstance};

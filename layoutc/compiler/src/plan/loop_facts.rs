@@ -71,8 +71,8 @@ pub fn kernel_loops(
         let at_once: Vec<usize> = nest.order.register_tile(&nest.domain).collect();
         let facts = |number: &usize| {
             let found = nest.domain.loops.get(*number)?;
-            let own = nest.staged.iter().filter(|staged| staged.at == *number);
-            let blocks = own.map(|one| (one.part.name.clone(), one.block.extents.clone()));
+            let own = nest.staged.iter().filter(|staged| staged.tile.at == *number);
+            let blocks = own.map(|one| (one.part.name.clone(), one.tile.block.extents.clone()));
             Some(LoopFacts {
                 name: found.name.clone(),
                 extent: found.extent.clone(),

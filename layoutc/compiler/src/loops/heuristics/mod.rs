@@ -2,6 +2,7 @@
 
 pub(crate) mod gpu_relayout_tile;
 pub(crate) mod gpu_staging;
+pub(crate) mod gpu_tile;
 pub(crate) mod gpu_transpose;
 pub(crate) mod gpu_words;
 pub(crate) mod operand_packing;

@@ -94,15 +94,16 @@ impl Nest<'_> {
     /// iteration `which` of the cache's loop, with its bounds checks.
     fn index_there(&self, k: usize, which: TileIteration) -> Result<Index, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
-        let own = var(staged.at)?;
+        let own = var(staged.tile.at)?;
         let round = match which {
-            TileIteration::Own => loop_index(staged.at)?,
+            TileIteration::Own => loop_index(staged.tile.at)?,
             TileIteration::First => Algebra::constant(0),
-            TileIteration::Next => sum(&loop_index(staged.at)?, &Algebra::constant(1))?,
+            TileIteration::Next => sum(&loop_index(staged.tile.at)?, &Algebra::constant(1))?,
         };
         let (mut index, mut inside) = (Vec::new(), Vec::new());
         let axes = staged.whole.tensor().layout.logical().iter();
-        for ((begin, number), axis) in staged.block.begin.iter().zip(&staged.digits).zip(axes) {
+        for ((begin, number), axis) in staged.tile.block.begin.iter().zip(&staged.digits).zip(axes)
+        {
             let there = sum(begin, &self.element(*number)?)?;
             let here = there.substitute(&|other| (other == own).then(|| round.clone()))?;
             let [there, here] =
@@ -203,14 +204,14 @@ impl Nest<'_> {
     pub(crate) fn half_of(&self, k: usize, which: TileIteration) -> Result<Expr, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let later = match which {
-            _ if !staged.has_halves => return Ok(Expr::int(0)),
+            _ if !staged.tile.has_halves => return Ok(Expr::int(0)),
             TileIteration::First => return Ok(Expr::int(0)),
             TileIteration::Own => 0,
             TileIteration::Next => 1,
         };
-        let round = add(self.named(staged.at), Expr::int(later))?;
+        let round = add(self.named(staged.tile.at), Expr::int(later))?;
         let half = Expr::Mod { a: Box::new(round), b: Box::new(Expr::int(2)) };
-        multiply(half, Expr::int(staged.elements()))
+        multiply(half, Expr::int(staged.tile.elements()))
     }
 
     /// Statement that copies one element, `copied`, between the tensor and the tile of staging buffer `k`, in the
@@ -268,7 +269,7 @@ impl Nest<'_> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         if staged.outside.is_none() && self.processor != ExecutionModel::Gpu {
             let bits = i64::from(staged.part.tensor().dtype.element_bits());
-            let bytes = Expr::int(staged.elements().saturating_mul(bits.div_euclid(8)));
+            let bytes = Expr::int(staged.tile.elements().saturating_mul(bits.div_euclid(8)));
             let buffer = staged.part.name.clone();
             return Ok(Primitive::Zero { buffer, index: Expr::int(0), bytes }.into());
         }

@@ -1,34 +1,22 @@
 //! Kernels with shared memory: the threads of a block copy tiles into shared memory, and execute one iteration of the
 //! outer loops of a statement together.
 
-use layoutc_algebra::expr::{Expr as Algebra, ExprComparison};
+use layoutc_algebra::expr::ExprComparison;
 
 use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Storage, Update, Value};
-use crate::loops::arith::product;
 use crate::loops::bounds::LoopBounds;
 use crate::loops::error::PlanError;
-use crate::loops::order::MAX_REGISTER_TILE;
+use crate::loops::thread_mapping::BlockMapping;
 use crate::lower::expr::{add, lower, multiply};
-use crate::lower::launch::Items;
 use crate::lower::kernel::copy::{CopyDirection, StagingCopy, TileIteration};
-use crate::lower::kernel::grid::Grid;
 use crate::lower::kernel::nest::{LoopState, Nest, Phase};
 use crate::lower::kernel::value::condition;
+use crate::lower::launch::Items;
 use crate::machine::GPU;
 
-/// Distribution of a statement's loops over thread blocks and threads.
-struct BlockMapping {
-    /// Numbers of the loops whose iterations are distributed over thread blocks, outermost first.
-    outer: Vec<usize>,
-    /// Numbers of the loops whose iterations are distributed over the threads of a thread block, outermost first.
-    items: Vec<usize>,
-    /// Numbers of the reduced loops, which every thread executes in full, outermost first.
-    reduced: Vec<usize>,
-    /// Number of iterations that are distributed over the threads: the product of the trip counts of `items`.
-    rounds: i64,
-    /// Assignment of iterations to threads in a reduction. If `None`, each thread executes every n-th iteration, n
-    /// being the number of threads.
-    grid: Option<Grid>,
+/// Thread loop of a thread block, with the names of its variables.
+struct ThreadLoop {
+    mapping: BlockMapping,
     /// Name of the variable of the thread loop.
     round: String,
     /// Name of the counter of the thread loop's iterations that a thread has completed.
@@ -39,31 +27,30 @@ impl Nest<'_> {
     /// Pair of the body of the kernel, and of the number of its threads over all thread blocks.
     ///
     /// # Errors
-    /// [`PlanError::Choice`] if the number of iterations to distribute over threads is not constant or exceeds
-    /// [`MAX_REGISTER_TILE`], if a thread block would use only a part of a tile, or if offsets in a tile exceed 32
-    /// bits. Any other [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
-    pub(crate) fn write_group(mut self) -> Result<(Vec<Stmt>, Items), PlanError> {
-        let shares = self.shares()?;
-        let mut count = Algebra::constant(1);
-        for number in &shares.outer {
-            if let Some(found) = self.domain.loops.get(*number) {
-                count = product(&count, &found.extent)?;
-            }
-        }
+    /// [`PlanError::Choice`] if offsets in a tile exceed 32 bits. Any other [`PlanError`], for example if an integer
+    /// does not fit 64 bits or an expression nests too deep.
+    pub(crate) fn write_group(
+        mut self,
+        mapping: BlockMapping,
+    ) -> Result<(Vec<Stmt>, Items), PlanError> {
+        let (round, done) = (self.namer.name("element"), self.namer.name("round"));
+        let shares = ThreadLoop { mapping, round, done };
+        let outer = &shares.mapping.outer;
+        let count = self.iterations(outer)?;
         let items = Items::of_blocks(&count, GPU.kernel_blocks, self.symbol)?;
         let count = lower(&count, self.symbol)?;
         let mut body = Vec::new();
         for staged in &self.staged {
-            let halves = if staged.has_halves { 2 } else { 1 };
+            let halves = if staged.tile.has_halves { 2 } else { 1 };
             let (name, dtype) = (staged.part.name.clone(), staged.part.tensor().dtype);
-            let elements = staged.elements().max(1).saturating_mul(halves);
+            let elements = staged.tile.elements().max(1).saturating_mul(halves);
             let storage = Storage::Shared;
             body.push(Stmt::Allocate { name, dtype, elements, storage });
         }
         let group = self.namer.name("group");
-        let mut inside = self.rounds_of(&group, &shares.outer)?;
+        let mut inside = self.rounds_of(&group, outer)?;
         let mut at = self.start()?;
-        for number in &shares.outer {
+        for number in outer {
             at.open.push(*number);
             inside.extend(self.advance(*number, &mut at, Phase::Whole, false)?);
         }
@@ -74,90 +61,21 @@ impl Nest<'_> {
         Ok((body, items))
     }
 
-    /// Distribution of the loops. Those up to the innermost cache outside the reduction, or all before the first
-    /// reduced loop if there is no such cache, go to thread blocks; the rest of the loops that are not reduced go to
-    /// threads.
-    fn shares(&mut self) -> Result<BlockMapping, PlanError> {
-        let first = self.order.first_reduced;
-        let places = self
-            .staged
-            .iter()
-            .filter_map(|staged| self.order.loops.iter().position(|number| *number == staged.at));
-        let last = places.filter(|place| *place < first).max();
-        let cut = last.map_or(first, |place| place.saturating_add(1));
-        self.are_of_one_group(last, cut)?;
-        let (outer, inner) = self.order.loops.split_at(cut);
-        let (outer, inner) = (outer.to_vec(), inner.to_vec());
-        let (reduced, items): (Vec<usize>, Vec<usize>) =
-            inner.into_iter().partition(|number| self.domain.is_reduced(*number));
-        let rounds = items.iter().map(|number| self.domain.trip_count(*number));
-        let rounds = rounds.product::<Option<i128>>().filter(|rounds| *rounds <= MAX_REGISTER_TILE);
-        let Some(rounds) = rounds.and_then(|rounds| i64::try_from(rounds).ok()) else {
-            let at = self.statement.caches.first().map(|cache| &cache.at);
-            let place = at.map_or(&self.statement.place, |at| &at.place).clone();
-            return Err(PlanError::Choice {
-                message: format!(
-                    "the threads of a thread block share at most {MAX_REGISTER_TILE} iterations of the inner loops"
-                ),
-                help: "tile the loops: `tile i j by=\"16 16\"`".into(),
-                place,
-            });
-        };
-        let (round, done) = (self.namer.name("element"), self.namer.name("round"));
-        let grid = if reduced.is_empty() { None } else { self.grid(&items) };
-        Ok(BlockMapping { outer, items, reduced, rounds, grid, round, done })
-    }
-
-    /// Rejects caches of whose tile a thread block would use only a part: written tiles of loops outside the reduction
-    /// other than the one at position `last`, the innermost with a cache there, and tiles inside the reduction if the
-    /// loops from position `cut`, which threads share, include loops outside it.
-    ///
-    /// # Errors
-    /// [`PlanError::Choice`], located at the loop of the cache.
-    fn are_of_one_group(&self, last: Option<usize>, cut: usize) -> Result<(), PlanError> {
-        let first = self.order.first_reduced;
-        for staged in &self.staged {
-            let place = self.order.loops.iter().position(|number| *number == staged.at);
-            let is_near = place.is_some_and(|place| place < first);
-            let is_part = is_near && staged.is_written && place != last;
-            if is_part || (!is_near && cut < first) {
-                let at = &staged.cache.at;
-                let name = self
-                    .domain
-                    .loops
-                    .get(*self.order.loops.get(cut.saturating_sub(1)).unwrap_or(&0));
-                let name = name.map_or("", |found| found.name.as_str());
-                return Err(PlanError::Choice {
-                    message: format!(
-                        "a thread block executes one iteration of `{name}`, and a part of the block of `{}`",
-                        at.value
-                    ),
-                    help: "use all blocks inside the same loop, or tile the loops between them"
-                        .to_owned(),
-                    place: at.place.clone(),
-                });
-            }
-        }
-        Ok(())
-    }
-
     /// Statements of a thread block for one iteration of the outer loops, from the state `at` inside of these.
-    fn group_round(
-        &mut self,
-        shares: &BlockMapping,
-        at: &LoopState,
-    ) -> Result<Vec<Stmt>, PlanError> {
+    fn group_round(&mut self, shares: &ThreadLoop, at: &LoopState) -> Result<Vec<Stmt>, PlanError> {
         let mut body = Vec::new();
         let outside = |nest: &Self, reduced: bool| -> Vec<usize> {
             let is_it = |k: &usize| {
-                nest.staged.get(*k).is_some_and(|one| shares.reduced.contains(&one.at) == reduced)
+                nest.staged
+                    .get(*k)
+                    .is_some_and(|one| shares.mapping.reduced.contains(&one.tile.at) == reduced)
             };
             (0..nest.staged.len()).filter(is_it).collect()
         };
         let near = outside(self, false);
         let mut is_copied = false;
         for k in &near {
-            let is_read = self.staged.get(*k).is_some_and(|staged| !staged.is_written);
+            let is_read = self.staged.get(*k).is_some_and(|staged| !staged.tile.is_written);
             if is_read || self.accumulates_into_output {
                 body.extend(self.copied_by_items(*k, TileIteration::Own, CopyDirection::In)?);
                 is_copied = true;
@@ -168,16 +86,16 @@ impl Nest<'_> {
         }
         // Conditions on reduced loops restrict values, not the elements to store.
         let is_element = |condition: &&ExprComparison| {
-            !self.mentioned(condition).iter().any(|number| shares.reduced.contains(number))
+            !self.mentioned(condition).iter().any(|number| shares.mapping.reduced.contains(number))
         };
         let written: Vec<ExprComparison> =
             self.store_guards.iter().filter(is_element).cloned().collect();
-        let store = if shares.reduced.is_empty() {
+        let store = if shares.mapping.reduced.is_empty() {
             let value = self.innermost(&self.at_item(shares, at)?, Phase::Whole)?;
             self.shared(shares, &written, value)?
         } else {
             let dtype = self.statement.accumulator.element();
-            let elements = shares.rounds.saturating_add(GPU.threads - 1).div_euclid(GPU.threads);
+            let elements = shares.mapping.thread_iterations();
             let name = self.accumulator.clone();
             let elements = elements.max(1);
             body.push(Stmt::Allocate { name, dtype, elements, storage: Storage::Private });
@@ -201,7 +119,7 @@ impl Nest<'_> {
                 let kind = LoopKind::Unrolled(elements);
                 body.push(Stmt::For { name, from, to, step: 1, kind, body: first });
             }
-            let reduced = shares.reduced.clone();
+            let reduced = shares.mapping.reduced.clone();
             body.extend(self.reduced_by_items(shares, &reduced, at)?);
             let store = self.store(&self.at_item(shares, at)?, self.held_by(shares))?;
             self.shared(shares, &written, store)?
@@ -210,7 +128,7 @@ impl Nest<'_> {
         let out: Vec<usize> = near
             .iter()
             .copied()
-            .filter(|k| self.staged.get(*k).is_some_and(|one| one.is_written))
+            .filter(|k| self.staged.get(*k).is_some_and(|one| one.tile.is_written))
             .collect();
         if !out.is_empty() {
             body.push(Primitive::Barrier.into());
@@ -229,7 +147,7 @@ impl Nest<'_> {
     /// accumulators innermost, from the state `at` outside of them.
     fn reduced_by_items(
         &mut self,
-        shares: &BlockMapping,
+        shares: &ThreadLoop,
         rest: &[usize],
         at: &LoopState,
     ) -> Result<Vec<Stmt>, PlanError> {
@@ -251,7 +169,7 @@ impl Nest<'_> {
         let (mut all, mut ends, mut inner) =
             (Vec::new(), [Expr::int(0), extent.clone()], at.clone());
         let is_double = |staged: &crate::lower::kernel::staging::StagingBuffer<'_>| {
-            staged.at == number && staged.has_halves
+            staged.tile.at == number && staged.tile.has_halves
         };
         if !self.staged.iter().any(is_double) {
             let conditions: Vec<ExprComparison> =
@@ -272,7 +190,7 @@ impl Nest<'_> {
         let (doubles, singles): (Vec<usize>, Vec<usize>) = own
             .iter()
             .copied()
-            .partition(|k| self.staged.get(*k).is_some_and(|staged| staged.has_halves));
+            .partition(|k| self.staged.get(*k).is_some_and(|staged| staged.tile.has_halves));
         let mut body = lets;
         let mut first = Vec::new();
         for k in &doubles {
@@ -329,7 +247,7 @@ impl Nest<'_> {
     }
 
     /// Accumulator of the thread's current iteration: the element of its private array with the index `done`.
-    fn held_by(&self, shares: &BlockMapping) -> Value {
+    fn held_by(&self, shares: &ThreadLoop) -> Value {
         Value::Item { array: self.accumulator.clone(), index: Expr::name(&shares.done) }
     }
 
@@ -339,15 +257,15 @@ impl Nest<'_> {
     /// # Errors
     /// [`PlanError::Choice`] if the sum of the terms of an access may not fit 32 bits. Any other [`PlanError`], for
     /// example if an integer does not fit 64 bits or an expression nests too deep.
-    fn at_item(&self, shares: &BlockMapping, at: &LoopState) -> Result<LoopState, PlanError> {
+    fn at_item(&self, shares: &ThreadLoop, at: &LoopState) -> Result<LoopState, PlanError> {
         let mut inner = at.clone();
-        inner.open.extend(&shares.items);
+        inner.open.extend(&shares.mapping.threads);
         for (k, access) in self.accesses.iter().enumerate() {
             let Some(slot) = inner.offsets.get_mut(k) else { continue };
             let mut now = slot.clone();
             let mut reach = 0_i128;
             for (number, stride) in &access.steps.strides {
-                if shares.items.contains(number) {
+                if shares.mapping.threads.contains(number) {
                     let far = stride.as_const().zip(self.domain.trip_count(*number));
                     let far = far.map_or(i128::MAX, |(stride, n)| stride.abs().saturating_mul(n));
                     reach = reach.saturating_add(far);
@@ -355,7 +273,7 @@ impl Nest<'_> {
                 }
             }
             let left = self.domain.mentioned(&access.steps.rest);
-            if left.iter().any(|number| shares.items.contains(number)) {
+            if left.iter().any(|number| shares.mapping.threads.contains(number)) {
                 now = add(now, self.lower(&access.steps.rest)?)?;
             }
             if reach > i128::from(i32::MAX) {
@@ -369,7 +287,7 @@ impl Nest<'_> {
     /// Thread loop around `body`, which is guarded by `conditions`.
     fn shared(
         &self,
-        shares: &BlockMapping,
+        shares: &ThreadLoop,
         conditions: &[ExprComparison],
         body: Vec<Stmt>,
     ) -> Result<Stmt, PlanError> {
@@ -383,22 +301,19 @@ impl Nest<'_> {
 
     /// Thread loop around `body`. The trip count is rounded up to a multiple of the number of threads, so that all
     /// threads execute equally many iterations; a guard excludes the excess ones.
-    fn share(&self, shares: &BlockMapping, body: Vec<Stmt>) -> Result<Stmt, PlanError> {
-        let whole = shares
-            .rounds
-            .saturating_add(GPU.threads - 1)
-            .div_euclid(GPU.threads)
-            .saturating_mul(GPU.threads);
+    fn share(&self, shares: &ThreadLoop, body: Vec<Stmt>) -> Result<Stmt, PlanError> {
+        let BlockMapping { threads, iterations, grid, .. } = &shares.mapping;
+        let whole = shares.mapping.thread_iterations().saturating_mul(GPU.threads);
         let mut inside = body;
-        if whole != shares.rounds {
-            let (there, all) = (Expr::name(&shares.round), Expr::int(shares.rounds));
+        if whole != *iterations {
+            let (there, all) = (Expr::name(&shares.round), Expr::int(*iterations));
             let condition = Expr::compare(Compare::Lt, there, all);
             inside =
                 vec![Stmt::If { condition, likely: false, body: inside, otherwise: Vec::new() }];
         }
-        let lets = match &shares.grid {
-            Some(grid) => self.rounds_in(grid, &shares.items, [&shares.round, &shares.done])?,
-            None => self.rounds_of(&shares.round, &shares.items)?,
+        let lets = match grid {
+            Some(grid) => self.rounds_in(grid, threads, [&shares.round, &shares.done])?,
+            None => self.rounds_of(&shares.round, threads)?,
         };
         let kind = LoopKind::Thread { round: Some(shares.done.clone()) };
         let (name, from, to) = (shares.round.clone(), Expr::int(0), Expr::int(whole));
@@ -426,25 +341,11 @@ impl Nest<'_> {
             one = Stmt::If { condition, likely: false, body: vec![one], otherwise };
         }
         let round = self.namer.name("item");
-        let mut lets = Vec::new();
-        let (mut below, mut all) = (1_i64, 1_i64);
-        for (place, (number, rounds)) in copied.loops.iter().enumerate().rev() {
-            let rounds = i64::try_from(*rounds).unwrap_or(i64::MAX);
-            let mut value = Expr::name(&round);
-            if below > 1 {
-                value = Expr::Div { a: Box::new(value), b: Box::new(Expr::int(below)) };
-            }
-            if place > 0 {
-                value = Expr::Mod { a: Box::new(value), b: Box::new(Expr::int(rounds)) };
-            }
-            below = below.saturating_mul(rounds);
-            all = all.saturating_mul(rounds);
-            let name = self.names.get(*number).cloned().unwrap_or_default();
-            lets.push(Stmt::Let { name, value });
-        }
-        lets.reverse();
+        let loops: Vec<usize> = copied.loops.iter().map(|(number, _)| *number).collect();
+        let mut lets = self.rounds_of(&round, &loops)?;
         lets.push(one);
-        let (from, to, kind) = (Expr::int(0), Expr::int(all), LoopKind::Thread { round: None });
+        let all = lower(&self.iterations(&loops)?, self.symbol)?;
+        let (from, to, kind) = (Expr::int(0), all, LoopKind::Thread { round: None });
         let share = Stmt::For { name: round, from, to, step: 1, kind, body: lets };
         Ok(copied.before.into_iter().chain([share]).collect())
     }

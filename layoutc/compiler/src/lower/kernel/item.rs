@@ -51,27 +51,18 @@ pub(crate) fn padding(
 }
 
 impl Nest<'_> {
-    /// Pair of the body of the kernel, and of the number of threads.
+    /// Pair of the body of the kernel, and of the number of threads: one for each iteration of the loops `outer`.
     ///
     /// # Errors
-    /// [`PlanError::Choice`] if a cache is at an outer loop other than the innermost one. Any other [`PlanError`],
-    /// for example if an integer does not fit 64 bits or an expression nests too deep.
-    pub(crate) fn write_item(mut self) -> Result<(Vec<Stmt>, Items), PlanError> {
-        let outer = self.order.loops.get(..self.order.first_reduced).unwrap_or_default().to_vec();
-        self.has_blocks_of_one(&outer)?;
-        let mut count = Algebra::constant(1);
-        for number in &outer {
-            if let Some(found) = self.domain.loops.get(*number) {
-                count = product(&count, &found.extent)?;
-            }
-        }
-        let items = Items::new(&count, self.symbol)?;
+    /// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.
+    pub(crate) fn write_item(mut self, outer: &[usize]) -> Result<(Vec<Stmt>, Items), PlanError> {
+        let items = Items::new(&self.iterations(outer)?, self.symbol)?;
         let item = self.namer.name("item");
         let axes = vec![LaunchAxis { name: item.clone(), extent: items.count.clone() }];
         let mut body = vec![Stmt::Launch { axes }];
-        body.extend(self.rounds_of(&item, &outer)?);
+        body.extend(self.rounds_of(&item, outer)?);
         let mut at = self.start()?;
-        for number in &outer {
+        for number in outer {
             at.open.push(*number);
             body.extend(self.advance(*number, &mut at, Phase::Whole, false)?);
         }
@@ -92,22 +83,12 @@ impl Nest<'_> {
         Ok((body, items))
     }
 
-    /// Rejects a cache at a loop of `outer` other than the last with a [`PlanError::Choice`]: several threads would
-    /// each hold a copy of its tile.
-    fn has_blocks_of_one(&self, outer: &[usize]) -> Result<(), PlanError> {
-        let before = outer.split_last().map_or(&[][..], |(_, before)| before);
-        let Some(staged) = self.staged.iter().find(|staged| before.contains(&staged.at)) else {
-            return Ok(());
-        };
-        let at = &staged.cache.at;
-        Err(PlanError::Choice {
-            message: format!(
-                "an item does one element of `{}`, and its block is for several",
-                at.value
-            ),
-            help: "say `memory shared`, or use the block inside a loop that is reduced".to_owned(),
-            place: at.place.clone(),
-        })
+    /// Number of iterations of the nested loops `loops`, over symbols.
+    pub(crate) fn iterations(&self, loops: &[usize]) -> Result<Algebra, PlanError> {
+        let found = loops.iter().filter_map(|number| self.domain.loops.get(*number));
+        Ok(found
+            .map(|found| &found.extent)
+            .try_fold(Algebra::constant(1), |a, b| product(&a, b))?)
     }
 
     /// Declarations of the variables of the loops `outer`, outermost first: the number of the thread or thread block,

@@ -27,14 +27,15 @@ use crate::loops::buffers::bound;
 use crate::loops::error::PlanError;
 use crate::loops::scheduled_kernel::StatementPlan;
 use crate::loops::scheduled_statement::ScheduledStatement;
+use crate::loops::thread_mapping::ThreadMapping;
 use crate::lower::context::{Context, Naming};
 use crate::lower::expr::{Scope, lower};
-use crate::lower::launch::Items;
 use crate::lower::kernel::buffers::{BufferBinding, parts};
 use crate::lower::kernel::nest::Nest;
 use crate::lower::kernel::outer_fusion::{Group, Member, Obstacle};
 use crate::lower::kernel::prologue::KernelPrologue;
 use crate::lower::kernel::shared_loops::SharedLoops;
+use crate::lower::launch::Items;
 use crate::lower::names::Namer;
 use crate::lower::relayout::padding::{fill_bits, fill_constant};
 use crate::machine::GPU;
@@ -106,7 +107,7 @@ fn nest(
         StatementPlan::Scatter => {
             scatter::on_cores(compute, statement, buffers, (scope, namer), processor)
         }
-        StatementPlan::Loops { schedule, initial } => {
+        StatementPlan::Loops { schedule, initial, .. } => {
             let mut body = Vec::new();
             if let Some((first, own)) = initial.map(|initial| *initial) {
                 body = loops(compute, &first, own, buffers, (scope, namer), processor)?;
@@ -168,7 +169,7 @@ pub(crate) fn by_items(
     scope: &Scope<'_>,
 ) -> Result<(Vec<Stmt>, Items, Option<i64>), PlanError> {
     let mut namer = prologue.namer.clone();
-    let planned = match plan {
+    let (planned, mapping) = match plan {
         StatementPlan::Empty => {
             return Ok((Vec::new(), Items { count: Expr::int(0), may_be_none: true }, None));
         }
@@ -177,14 +178,22 @@ pub(crate) fn by_items(
             let (body, items) = scatter::on_items(compute, statement, &prologue.buffers, names)?;
             return Ok((body, items, None));
         }
-        StatementPlan::Loops { schedule, .. } => *schedule,
+        StatementPlan::Loops { schedule, mapping, .. } => (*schedule, mapping),
     };
+    let mapping = mapping.ok_or(PlanError::Scope)?;
     let parts = parts(compute, &planned.caches, &mut namer);
     let bounds = (prologue.buffers.as_slice(), parts.as_slice());
     let nest = Nest::new(compute, statement, bounds, planned, scope, namer, ExecutionModel::Gpu)?;
-    let group = nest.is_grouped.then_some(GPU.threads);
-    let (body, items) = if nest.is_grouped { nest.write_group()? } else { nest.write_item()? };
-    Ok((body, items, group))
+    match mapping {
+        ThreadMapping::Threads(outer) => {
+            let (body, items) = nest.write_item(&outer)?;
+            Ok((body, items, None))
+        }
+        ThreadMapping::Blocks(mapping) => {
+            let (body, items) = nest.write_group(mapping)?;
+            Ok((body, items, Some(GPU.threads)))
+        }
+    }
 }
 
 /// Statements of a CPU kernel that write the fill value to the whole tensor `bound` before its elements are written;

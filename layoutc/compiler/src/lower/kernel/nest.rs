@@ -11,10 +11,11 @@ use crate::loops::error::PlanError;
 use crate::loops::order::Order;
 use crate::loops::reads::{StatementReads, index};
 use crate::loops::scheduled_statement::ScheduledStatement;
+use crate::loops::staged_tile::StagedTile;
 use crate::lower::expr::{Binding, Scope, add, lower, range};
 use crate::lower::kernel::buffers::BufferBinding;
 use crate::lower::kernel::reduction;
-use crate::lower::kernel::staging::{StagingBuffer, staged};
+use crate::lower::kernel::staging::StagingBuffer;
 use crate::lower::kernel::value::inside;
 use crate::lower::names::Namer;
 use crate::model::Spanned;
@@ -80,8 +81,6 @@ pub(crate) struct Nest<'a> {
     pub(crate) staged: Vec<StagingBuffer<'a>>,
     /// Processor that executes the iterations of the outer loops.
     pub(crate) processor: ExecutionModel,
-    /// True if the threads of a thread block share staging buffers.
-    pub(crate) is_grouped: bool,
     /// Name of the accumulator: a variable, or the array of a register tile.
     pub(crate) accumulator: String,
     /// True if the reduction starts from the target's stored values: `accumulate`, or chunks of a reduction (split-K).
@@ -140,15 +139,16 @@ impl<'a> Nest<'a> {
         processor: ExecutionModel,
     ) -> Result<Self, PlanError> {
         let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
-        let ScheduledStatement { mut domain, order, caches, unroll, parallel } = planned;
         let is_image = target.texels.is_some();
         let whole = |buffer| bound(buffers, compute, buffer);
         let buffer_of = |buffer| whole(buffer).map(|own: &BufferBinding| &own.buffer);
         let sight = StatementReads::of(statement, &buffer_of);
-        let is_grouped =
-            processor == ExecutionModel::Gpu && caches.iter().any(|cache| cache.is_shared);
-        let staged =
-            staged((statement, caches), (&whole, parts), (&mut domain, &order), processor)?;
+        let tiles = StagedTile::all((compute, statement), &planned, &buffer_of, processor)?;
+        let ScheduledStatement { mut domain, order, unroll, parallel, .. } = planned;
+        let staged = tiles.into_iter();
+        let staged = staged
+            .map(|tile| StagingBuffer::new(statement, tile, (&whole, parts), &mut domain))
+            .collect::<Result<_, _>>()?;
         let mut nest = Self {
             compute,
             statement,
@@ -168,7 +168,6 @@ impl<'a> Nest<'a> {
             parallel,
             domain,
             processor,
-            is_grouped,
             staged,
         };
         for number in nest.order.loops.clone() {
@@ -180,7 +179,7 @@ impl<'a> Nest<'a> {
         }
         let place = if is_image { nest.place(target, &nest.written_axes())? } else { Vec::new() };
         let (target, offset_there) = match nest.block_of(statement.target) {
-            Some(staged) => (staged.part, staged.offset(&nest.written_axes(), &nest.domain)?),
+            Some(staged) => (staged.part, staged.tile.offset(&nest.written_axes(), &nest.domain)?),
             None => (target, nest.domain.offset.clone()),
         };
         let steps = AffineAccess::of(&offset_there, &nest.domain)?;
@@ -227,7 +226,7 @@ impl<'a> Nest<'a> {
             }
             let (found, offset_there) =
                 match nest.block_of(read.buffer).filter(|_| part == AccessUse::Value) {
-                    Some(staged) => (staged.part, staged.offset(&index, &nest.domain)?),
+                    Some(staged) => (staged.part, staged.tile.offset(&index, &nest.domain)?),
                     None => (found, sight.offset(read, &nest.domain)?),
                 };
             let steps = AffineAccess::of(&offset_there, &nest.domain)?;
@@ -244,7 +243,7 @@ impl<'a> Nest<'a> {
 
     /// Staging buffer of the tensor `buffer`; `None` if the tensor is not staged.
     fn block_of(&self, buffer: BufferRef) -> Option<&StagingBuffer<'a>> {
-        self.staged.iter().find(|staged| staged.cache.buffer == buffer)
+        self.staged.iter().find(|staged| staged.tile.cache.buffer == buffer)
     }
 
     /// Logical index of the target's element, over the loops.
