@@ -13,8 +13,11 @@ use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::plan::Cores;
-use layoutc_compiler::query::inspect::plans;
+use layoutc_compiler::query::inspect::{PlanTargets, plans};
 use layoutc_compiler::{Compiler, MemorySources};
+
+/// Plans for C on one core.
+const C: PlanTargets<'_> = PlanTargets { cores: Cores::One, gpus: &[] };
 
 const TENSORS: &str = "\
     tensor plain dtype=f32 { shape { n 3; c 37; h 9; w 20 } }\n\
@@ -136,7 +139,7 @@ fn loops_follow_the_requested_order() {
     let loops = |convert: &str| {
         let manifest = checked(convert).unwrap();
         let tensor = manifest.tensors.iter().find(|tensor| tensor.name == "plain").unwrap();
-        let plans = plans(&manifest, tensor, Cores::One).unwrap();
+        let plans = plans(&manifest, tensor, C).unwrap();
         let json = plans.last().unwrap().json();
         let levels = json["parts"][0]["loops"].as_array().unwrap().clone();
         levels.iter().map(|level| level["digit"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
@@ -154,7 +157,7 @@ fn loops_follow_the_requested_order() {
 /// Text of the plan of a conversion.
 fn plan_text(manifest: &Manifest, tensor: &str) -> String {
     let tensor = manifest.tensors.iter().find(|other| other.name == tensor).unwrap();
-    plans(manifest, tensor, Cores::One).unwrap().last().unwrap().text()
+    plans(manifest, tensor, C).unwrap().last().unwrap().text()
 }
 
 #[test]
@@ -189,7 +192,7 @@ fn fused_loops_have_unique_names() {
 /// Directives of the report on the last relayout of `tensor`, which is a conversion; `None` if it has no plan.
 fn printed_schedule(manifest: &Manifest, tensor: &str) -> Option<String> {
     let tensor = manifest.tensors.iter().find(|other| other.name == tensor).unwrap();
-    let report = plans(manifest, tensor, Cores::One).unwrap().pop().unwrap().json();
+    let report = plans(manifest, tensor, C).unwrap().pop().unwrap().json();
     let lines = report["schedule"].as_array()?;
     Some(lines.iter().map(|line| line.as_str().unwrap()).collect::<Vec<_>>().join("; "))
 }

@@ -8,8 +8,8 @@ use layoutc_compiler::model::{Manifest, Tensor, View};
 use layoutc_compiler::plan::Cores;
 use layoutc_compiler::query::access::AccessReport;
 use layoutc_compiler::query::inspect::{
-    KernelReport, RelayoutReport, ReshardReport, exchanges, kernel_json, kernel_plan, kernel_text,
-    plans, tensor_json, tensor_text, view_json, view_plans, view_text,
+    KernelReport, PlanTargets, RelayoutReport, ReshardReport, exchanges, kernel_json, kernel_plan,
+    kernel_text, plans, tensor_json, tensor_text, view_json, view_plans, view_text,
 };
 use serde_json::{Value, json};
 
@@ -140,11 +140,13 @@ pub(crate) fn run(
     for (project, checked) in &session.projects {
         let openmp = project.config.target.c.as_ref().is_some_and(|c| c.openmp);
         let cores = if openmp { Cores::All } else { Cores::One };
+        let gpus = project.config.target.gpus();
+        let targets = PlanTargets { cores, gpus: &gpus };
         for manifest in checked.manifests.iter().filter(|m| project.manifests.contains_key(&m.path))
         {
             let mut items: Vec<Subject<'_>> = Vec::new();
             for tensor in &manifest.tensors {
-                let plans = plan.then(|| plans(manifest, tensor, cores)).transpose();
+                let plans = plan.then(|| plans(manifest, tensor, targets)).transpose();
                 let plans = plans.unwrap_or_else(|fault| {
                     faults.push(project.with_shown_paths(&fault));
                     None
@@ -153,7 +155,7 @@ pub(crate) fn run(
                 items.push(Subject::Tensor(tensor, plans));
             }
             for view in &manifest.views {
-                let plans = plan.then(|| view_plans(manifest, view, cores)).transpose();
+                let plans = plan.then(|| view_plans(manifest, view, targets)).transpose();
                 let plans = plans.unwrap_or_else(|fault| {
                     faults.push(project.with_shown_paths(&fault));
                     None
@@ -161,7 +163,7 @@ pub(crate) fn run(
                 items.push(Subject::View(view, plans));
             }
             for compute in &manifest.computes {
-                let plan = plan.then(|| kernel_plan(manifest, compute, cores)).transpose();
+                let plan = plan.then(|| kernel_plan(manifest, compute, targets)).transpose();
                 let plan = plan.unwrap_or_else(|fault| {
                     faults.push(project.with_shown_paths(&fault));
                     None

@@ -120,3 +120,45 @@ fn inspect_plan_prints_the_loops_of_a_kernel() {
     let ran = sandbox.run(&["inspect", "a.kdl", "--tensor", "product"]);
     assert!(!ran.success().contains("loops"), "{}", ran.out);
 }
+
+#[test]
+fn inspect_plan_prints_the_schedules_of_gpu_kernels() {
+    let text = "tensor a dtype=f32 { shape { i 512; k 256 } }\n\
+                tensor b dtype=f32 { shape { k 256; j 512 } }\n\
+                tensor t dtype=f32 { shape { k 256; i 512 } }\n\
+                tensor c dtype=f32 { shape { i 512; j 512 } }\n\
+                kernel transposed { compute \"t[k, i] = a[i, k]\" }\n\
+                kernel product { compute \"c[i, j] += a[i, k] * b[k, j]\"; tile i j by=\"64 64\"; split k by=16; \
+                loops i_outer j_outer k_outer k_inner; cache a at=k_outer; cache b at=k_outer }\n";
+    let lines = |target: &str| {
+        let config = format!("[target.c]\n{target}");
+        let sandbox = Sandbox::new(&[("a.kdl", text), ("layoutc.toml", &config)]);
+        let ran = sandbox.run(&["inspect", "a.kdl", "--plan", "--format", "json"]);
+        let object: Value = serde_json::from_str(ran.success()).expect("JSON");
+        let list = |value: &Value| -> Vec<String> {
+            let lines = value.as_array().into_iter().flatten();
+            lines.filter_map(|line| line.as_str().map(str::to_owned)).collect()
+        };
+        let kernels = object["kernels"].as_array().expect("a list");
+        kernels
+            .iter()
+            .flat_map(|k| [list(&k["gpu"]), list(&k["relayout"]["gpu"])].concat())
+            .collect()
+    };
+    let none: Vec<String> = lines("");
+    assert_eq!(none, [""; 0]);
+    for target in ["opencl", "cuda", "hip"] {
+        let lines = lines(&format!("[target.{target}]\n"));
+        let has = |part: &str| lines.iter().any(|line| line.contains(part));
+        assert!(
+            has("tiles of ") && has("shared memory: ") && has("thread transposes"),
+            "{lines:?}"
+        );
+        assert!(has("thread blocks of 256 threads share i_outer, j_outer"), "{lines:?}");
+        assert!(
+            has("threads share i_inner 64 by 16 threads, j_inner 64 by 16 threads"),
+            "{lines:?}"
+        );
+        assert!(has("shared memory: a 64 by 16 in k_outer"), "{lines:?}");
+    }
+}

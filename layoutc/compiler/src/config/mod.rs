@@ -150,13 +150,18 @@ impl TargetsConfig {
     /// Names of all configured targets, which are also the names of their output folders: `c`, `opencl`, `cuda`, `hip` in
     /// this order, then custom targets in alphabetical order.
     pub fn names(&self) -> Vec<&str> {
-        let built_in = [
-            self.c.as_ref().map(|_| "c"),
+        let c = self.c.as_ref().map(|_| "c");
+        c.into_iter().chain(self.gpus()).chain(self.own.keys().map(String::as_str)).collect()
+    }
+
+    /// Names of the configured targets with GPU kernels, in the order of `names`.
+    pub fn gpus(&self) -> Vec<&'static str> {
+        let targets = [
             self.opencl.as_ref().map(|_| "opencl"),
             self.cuda.as_ref().map(|_| "cuda"),
             self.hip.as_ref().map(|_| "hip"),
         ];
-        built_in.into_iter().flatten().chain(self.own.keys().map(String::as_str)).collect()
+        targets.into_iter().flatten().collect()
     }
 }
 

@@ -117,8 +117,7 @@ impl Manifest {
     /// copy with all graphs and without `schedules`, so that the restriction must precede the solving of graphs.
     #[must_use]
     pub fn for_target(&self, target: &str) -> Cow<'_, Self> {
-        let wanted =
-            |tensor: &Tensor| tensor.targets.as_ref().is_none_or(|t| t.iter().any(|t| t == target));
+        let wanted = |tensor: &Tensor| tensor.is_for(target);
         if self.tensors.iter().all(wanted) {
             return Cow::Borrowed(self);
         }

@@ -153,6 +153,11 @@ pub fn fill_fault(tensor: &Tensor) -> Option<Diagnostic> {
 }
 
 impl Tensor {
+    /// True if the tensor is generated for the target `target`.
+    pub fn is_for(&self, target: &str) -> bool {
+        self.targets.as_ref().is_none_or(|targets| targets.iter().any(|own| own == target))
+    }
+
     /// True for a view whose memory has positions that hold none of its elements, and may hold other elements of the
     /// owner. A statement that writes the view has loops over its logical axes, not over its storage axes.
     pub(crate) fn is_window(&self) -> bool {

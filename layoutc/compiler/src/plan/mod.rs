@@ -26,8 +26,8 @@ pub use self::gpu_relayout::{GpuRelayout, gpu_convert, gpu_copy_kernel, gpu_rela
 pub use self::kernel::{cpu_kernel, gpu_kernels};
 pub use self::loop_facts::{LoopFacts, kernel_loops};
 pub use self::relayout::{RelayoutFunction, convert, convert_schedule, copy_kernel};
-pub(crate) use self::schedules::schedule_diagnostics;
 pub use self::schedules::statement_schedules;
+pub(crate) use self::schedules::{gpu_statements, schedule_diagnostics};
 pub use self::tensor::{TensorPlan, relayouts, tensor};
 pub use crate::loops::error::PlanError;
 pub(crate) use crate::loops::footprint::tile_extents;

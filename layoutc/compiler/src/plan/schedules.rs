@@ -34,6 +34,18 @@ pub fn statement_schedules(
     Ok(compute.statements.iter().zip(&plans).map(schedule).collect())
 }
 
+/// Plans of the statements of an instance for GPUs, in order.
+///
+/// # Errors
+/// As [`crate::plan::gpu_kernels`].
+pub(crate) fn gpu_statements(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+) -> Result<Vec<StatementPlan>, PlanError> {
+    let buffers = KernelBuffer::all(manifest, compute, ExecutionModel::Gpu)?;
+    StatementPlan::all(compute, &buffers, ExecutionModel::Gpu)
+}
+
 /// Diagnostics about the schedules of a manifest for the C target: errors for impossible directives of a `convert` and
 /// impossible loops of intermediates (compute-at), and warnings for slow schedules of kernels.
 pub(crate) fn schedule_diagnostics(manifest: &Manifest) -> Vec<Diagnostic> {

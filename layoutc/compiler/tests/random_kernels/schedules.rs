@@ -9,7 +9,7 @@ use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::Templates;
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::plan::Cores;
-use layoutc_compiler::query::inspect::{kernel_json, kernel_plan};
+use layoutc_compiler::query::inspect::{PlanTargets, kernel_json, kernel_plan};
 use layoutc_compiler::{Compiler, MemorySources};
 use layoutc_testing::{Random, cases};
 
@@ -34,9 +34,10 @@ fn emitted(text: &str, config: &Config) -> Option<Vec<String>> {
 /// Printed `schedule` nodes of each kernel, with the byte range of its node in the manifest.
 fn printed(manifest: &Manifest, openmp: bool) -> Vec<(std::ops::Range<usize>, String)> {
     let cores = if openmp { Cores::All } else { Cores::One };
+    let targets = PlanTargets { cores, gpus: &[] };
     let mut all = Vec::new();
     for compute in &manifest.computes {
-        let Ok(plan) = kernel_plan(manifest, compute, cores) else { continue };
+        let Ok(plan) = kernel_plan(manifest, compute, targets) else { continue };
         let json = kernel_json(manifest, compute, Some(&plan), FILE);
         let Some(lines) = json["schedule"].as_array() else { continue };
         let lines: Vec<&str> = lines.iter().map(|line| line.as_str().unwrap()).collect();

@@ -3,10 +3,12 @@
 use layoutc_algebra::expr::Expr;
 use serde_json::{Value, json};
 
-use super::{RelayoutReport, labelled, lines_text, number, pseudo_code, schedule_text};
+use super::{
+    PlanTargets, RelayoutReport, gpu_schedule, labelled, lines_text, number, pseudo_code,
+    schedule_text,
+};
 use crate::base::diagnostic::Diagnostic;
 use crate::emit::plan_fault;
-use crate::loops::heuristics::parallelize::Cores;
 use crate::loops::relayout::plan::{Primitives, RelayoutOptions};
 use crate::lower::context::Naming;
 use crate::machine::{AVX2, AVX512};
@@ -32,6 +34,8 @@ pub struct LoopsReport {
     loops: Vec<Vec<LoopFacts>>,
     /// Lines of the `schedule` nodes that state the plan in a manifest: the plan for AVX-512, and the one for AVX2.
     schedule: Vec<String>,
+    /// Lines on the schedules of the kernel's statements on GPUs; empty without a target that has GPU kernels.
+    gpu: Vec<String>,
     /// Lines of the function's pseudo-code.
     code: Vec<String>,
 }
@@ -48,7 +52,7 @@ impl KernelReport {
 
 /// Plans a kernel instance for the target C with AVX-512: as a relayout if `plan::copy_kernel` recognizes it as a copy
 /// of one operand to another, else as loops for each statement, with the `schedule` lines that state the plans for
-/// AVX-512 and AVX2. `cores` selects loops for one core or for several.
+/// AVX-512 and AVX2; and for the GPUs of `targets`.
 ///
 /// # Errors
 /// The diagnostic that a build reports if planning fails.
@@ -56,15 +60,16 @@ impl KernelReport {
 pub fn kernel_plan(
     manifest: &Manifest,
     compute: &KernelInstance,
-    cores: Cores,
+    targets: PlanTargets<'_>,
 ) -> Result<KernelReport, Diagnostic> {
     let avoid = |_: &str| false;
-    let options = RelayoutOptions { cores, primitives: Primitives::Runtime };
+    let options = RelayoutOptions { cores: targets.cores, primitives: Primitives::Runtime };
     let naming = Naming { prefix: "", avoid: &avoid, options };
     let fault = |error| plan_fault(compute.place.clone(), &compute.name, &error);
     let relayout = plan::copy_kernel(manifest, compute, &naming).map_err(fault)?;
+    let gpu = gpu_schedule::kernel_lines(manifest, compute, &naming, targets).map_err(fault)?;
     if let Some(relayout) = relayout {
-        return Ok(KernelReport::Relayout(Box::new(relayout.into())));
+        return Ok(KernelReport::Relayout(Box::new(RelayoutReport::new(relayout, gpu))));
     }
     let loops = plan::kernel_loops(manifest, compute, &naming, AVX512).map_err(fault)?;
     let function = plan::cpu_kernel(manifest, compute, &naming, AVX512).map_err(fault)?;
@@ -72,7 +77,7 @@ pub fn kernel_plan(
     let [long, short] = [schedules(AVX512).map_err(fault)?, schedules(AVX2).map_err(fault)?];
     let schedule = schedule_text::lines(compute, [&long, &short]);
     let code = pseudo_code::lines(function.body);
-    Ok(KernelReport::Loops(LoopsReport { loops, schedule, code }))
+    Ok(KernelReport::Loops(LoopsReport { loops, schedule, gpu, code }))
 }
 
 /// Object of `inspect --format json` for a kernel instance in the manifest `file`. Loops, `schedule` lines and code are
@@ -110,6 +115,9 @@ pub fn kernel_json(
         Some(KernelReport::Loops(plan)) => {
             object["schedule"] = plan.schedule.clone().into();
             object["code"] = plan.code.clone().into();
+            if !plan.gpu.is_empty() {
+                object["gpu"] = plan.gpu.clone().into();
+            }
         }
         Some(KernelReport::Relayout(relayout)) => object["relayout"] = relayout.json(),
         None => {}
@@ -171,6 +179,7 @@ pub fn kernel_text(
     match plan {
         Some(KernelReport::Loops(plan)) => {
             lines.extend(labelled("schedule", plan.schedule.iter().cloned()));
+            lines.extend(labelled("gpu", plan.gpu.iter().cloned()));
             lines.extend(labelled("code", plan.code.iter().cloned()));
         }
         Some(KernelReport::Relayout(relayout)) => lines.extend(relayout.lines()),

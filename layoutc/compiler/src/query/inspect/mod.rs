@@ -1,5 +1,6 @@
 //! Reports on tensors, views, kernels, relayouts, shardings and solved graphs, as JSON and as text.
 
+mod gpu_schedule;
 mod graph;
 mod kernel;
 mod pseudo_code;
@@ -20,7 +21,24 @@ pub use self::sharding::{ReshardReport, exchanges};
 use crate::base::dtype::record::Field;
 use crate::model::layout_names::{self, variable};
 use crate::model::{Tensor, View};
+use crate::plan::Cores;
 use crate::query::notations;
+
+/// Targets for which plans are reported.
+#[derive(Debug, Clone, Copy)]
+pub struct PlanTargets<'a> {
+    /// Cores of the CPU that the loops of C use.
+    pub cores: Cores,
+    /// Names of the targets with GPU kernels; empty if no GPU schedules are reported.
+    pub gpus: &'a [&'a str],
+}
+
+impl PlanTargets<'_> {
+    /// True if all `tensors` are generated for one of the targets with GPU kernels.
+    fn reach_gpu(&self, tensors: &[&Tensor]) -> bool {
+        self.gpus.iter().any(|target| tensors.iter().all(|tensor| tensor.is_for(target)))
+    }
+}
 
 /// Object of `inspect --format json` for a tensor that the manifest `file` declares. Extents and counts are numbers, or
 /// strings if they depend on symbols. Strides are in elements, `alignment` is in bytes. The properties `fields`,

@@ -5,10 +5,9 @@ use crate::plan::view;
 use layoutc_algebra::expr::Expr;
 use serde_json::{Value, json};
 
-use super::{labelled, number, pseudo_code};
+use super::{PlanTargets, gpu_schedule, labelled, number, pseudo_code};
 use crate::base::diagnostic::Diagnostic;
 use crate::emit::plan_fault;
-use crate::loops::heuristics::parallelize::Cores;
 use crate::loops::relayout::digits::CommonDigit;
 use crate::loops::relayout::plan::{Primitives, RelayoutOptions, RelayoutPart, RelayoutPlan};
 use crate::loops::relayout::schedule::{RelayoutLoop, RelayoutPrimitive};
@@ -27,16 +26,13 @@ pub struct RelayoutReport {
     /// Directives of the `convert` that state the plan; `None` for other relayouts, and if no directives state the
     /// plan.
     schedule: Option<ConvertSchedule>,
+    /// Lines on the schedule of the GPU kernels; empty without a target that has them, or if they cannot access the
+    /// memory.
+    gpu: Vec<String>,
 }
 
-impl From<RelayoutFunction> for RelayoutReport {
-    fn from(relayout: RelayoutFunction) -> Self {
-        Self { relayout, schedule: None }
-    }
-}
-
-/// Reports on the relayouts of a tensor, planned for C: pack, unpack, and the conversions of which it is the source. A
-/// tensor with `memory none` has neither pack nor unpack. `cores` selects loops for one core or for several.
+/// Reports on the relayouts of a tensor, planned for C and for the GPUs of `targets`: pack, unpack, and the conversions
+/// of which it is the source. A tensor with `memory none` has neither pack nor unpack.
 ///
 /// # Errors
 /// The diagnostic that a build gives if planning fails.
@@ -44,21 +40,27 @@ impl From<RelayoutFunction> for RelayoutReport {
 pub fn plans(
     manifest: &Manifest,
     tensor: &Tensor,
-    cores: Cores,
+    targets: PlanTargets<'_>,
 ) -> Result<Vec<RelayoutReport>, Diagnostic> {
     let avoid = |_: &str| false;
-    let options = RelayoutOptions { cores, primitives: Primitives::Runtime };
+    let options = RelayoutOptions { cores: targets.cores, primitives: Primitives::Runtime };
     let naming = Naming { prefix: "", avoid: &avoid, options };
-    let mut plans = Vec::new();
-    let moves = plan::relayouts(tensor, &naming)
-        .map_err(|error| plan_fault(tensor.places.layout.clone(), &tensor.name, &error))?;
-    plans.extend(moves.into_iter().flatten().map(RelayoutReport::from));
-    plans.extend(conversions(manifest, tensor, &naming)?);
+    let fault = |error| plan_fault(tensor.places.layout.clone(), &tensor.name, &error);
+    let moves = plan::relayouts(tensor, &naming).map_err(fault)?;
+    let gpus = if targets.reach_gpu(&[tensor]) {
+        plan::gpu_relayouts(tensor, &naming).map_err(fault)?
+    } else {
+        Vec::new()
+    };
+    let mut gpus = gpus.iter().map(gpu_schedule::relayout_lines);
+    let report = |relayout| RelayoutReport::new(relayout, gpus.next().unwrap_or_default());
+    let mut plans: Vec<RelayoutReport> = moves.into_iter().flatten().map(report).collect();
+    plans.extend(conversions(manifest, tensor, &naming, targets)?);
     Ok(plans)
 }
 
 /// Reports on the relayouts of a view, planned for C: pack and unpack of a window with memory, and the conversions of
-/// which the view is the source. A broadcast has no pack. `cores` selects loops for one core or for several.
+/// which the view is the source, these also for the GPUs of `targets`. A broadcast has no pack.
 ///
 /// # Errors
 /// The diagnostic that a build gives if planning fails.
@@ -66,17 +68,18 @@ pub fn plans(
 pub fn view_plans(
     manifest: &Manifest,
     view: &View,
-    cores: Cores,
+    targets: PlanTargets<'_>,
 ) -> Result<Vec<RelayoutReport>, Diagnostic> {
     let avoid = |_: &str| false;
-    let options = RelayoutOptions { cores, primitives: Primitives::Runtime };
+    let options = RelayoutOptions { cores: targets.cores, primitives: Primitives::Runtime };
     let naming = Naming { prefix: "", avoid: &avoid, options };
     let moves = view::relayouts(view, &naming);
     let tensor = &view.tensor;
     let moves =
         moves.map_err(|error| plan_fault(tensor.places.layout.clone(), &tensor.name, &error))?;
-    let mut plans: Vec<RelayoutReport> = moves.into_iter().map(RelayoutReport::from).collect();
-    plans.extend(conversions(manifest, tensor, &naming)?);
+    let mut plans: Vec<RelayoutReport> =
+        moves.into_iter().map(|relayout| RelayoutReport::new(relayout, Vec::new())).collect();
+    plans.extend(conversions(manifest, tensor, &naming, targets)?);
     Ok(plans)
 }
 
@@ -87,24 +90,35 @@ fn conversions(
     manifest: &Manifest,
     tensor: &Tensor,
     naming: &Naming<'_>,
+    targets: PlanTargets<'_>,
 ) -> Result<Vec<RelayoutReport>, Diagnostic> {
     let mut plans = Vec::new();
     for convert in &manifest.converts {
         let ends = (manifest.tensor(convert.from), manifest.tensor(convert.to));
-        let (Some(from), Some(_)) = ends else { continue };
+        let (Some(from), Some(to)) = ends else { continue };
         if from.name != tensor.name {
             continue;
         }
-        let relayout = plan::convert(manifest, convert, naming)
-            .map_err(|error| plan_fault(convert.place.clone(), &from.name, &error))?;
-        let schedule = plan::convert_schedule(manifest, convert, naming)
-            .map_err(|error| plan_fault(convert.place.clone(), &from.name, &error))?;
-        plans.extend(relayout.map(|relayout| RelayoutReport { relayout, schedule }));
+        let fault = |error| plan_fault(convert.place.clone(), &from.name, &error);
+        let relayout = plan::convert(manifest, convert, naming).map_err(fault)?;
+        let schedule = plan::convert_schedule(manifest, convert, naming).map_err(fault)?;
+        let gpu = if targets.reach_gpu(&[from, to]) {
+            plan::gpu_convert(manifest, convert, naming).map_err(fault)?
+        } else {
+            None
+        };
+        let gpu = gpu.as_ref().map(gpu_schedule::relayout_lines).unwrap_or_default();
+        plans.extend(relayout.map(|relayout| RelayoutReport { relayout, schedule, gpu }));
     }
     Ok(plans)
 }
 
 impl RelayoutReport {
+    /// Report on a relayout that no directives state, with the lines `gpu` on its GPU kernels.
+    pub(super) fn new(relayout: RelayoutFunction, gpu: Vec<String>) -> Self {
+        Self { relayout, schedule: None, gpu }
+    }
+
     /// JSON form of the report. Strides are in elements. The size of a block along a digit is a number of the digit's
     /// values, `null` for a loop over the whole digit.
     pub fn json(&self) -> Value {
@@ -113,7 +127,7 @@ impl RelayoutReport {
         let parts = plan.map(|plan| plan.parts.iter().map(|p| part_json(p, &text)).collect());
         let parts: Option<Vec<Value>> = parts;
         let schedule = self.schedule.as_ref().map(directives);
-        json!({
+        let mut object = json!({
             "name": self.relayout.function.name,
             "schedule": schedule,
             "by": if plan.is_some() { "digits" } else { "elements" },
@@ -121,7 +135,11 @@ impl RelayoutReport {
             "padding": self.padding(),
             "stores": plan.map(|plan| self.stores(plan)),
             "code": pseudo_code::lines(self.relayout.function.body.clone()),
-        })
+        });
+        if !self.gpu.is_empty() {
+            object["gpu"] = self.gpu.clone().into();
+        }
+        object
     }
 
     /// Text form of the report, one property per line.
@@ -155,6 +173,7 @@ impl RelayoutReport {
         }
         lines.push(("padding", self.padding().to_owned()));
         lines.extend(labelled("schedule", self.schedule.iter().flat_map(directives)));
+        lines.extend(labelled("gpu", self.gpu.iter().cloned()));
         lines.extend(labelled("code", pseudo_code::lines(self.relayout.function.body.clone())));
         lines
     }
