@@ -91,8 +91,9 @@ def _impl(ctx):
 
     kinds = {kind: [] for kind in ("headers", "sources", "tests", "benches", "other")}
 
-    # Each run writes the shared runtime; the first one declares it.
-    runtime = ["c/layoutc_runtime.h"] if ctx.attr.runtime == "shared" and "c" in ctx.attr.targets else []
+    # Each run writes the shared runtime of a project; the first one declares it.
+    is_shared = ctx.file.config and ctx.attr.runtime == "shared" and "c" in ctx.attr.targets
+    runtime = ["c/layoutc_runtime.h"] if is_shared and [part for part in ctx.attr.emit if part in ("pack", "test", "bench")] else []
     for src in ctx.files.srcs:
         manifest = files[src]
         path = _below(manifest.path, root)
@@ -158,7 +159,7 @@ layoutc_files = rule(
             executable = True,
         ),
         "runtime": attr.string(
-            doc = "The value of `[target.c] runtime` in the configuration.",
+            doc = "The value of `[target.c] runtime` in the configuration; without one it is \"inline\".",
             default = "shared",
             values = ["inline", "shared"],
         ),

@@ -31,7 +31,7 @@ EOF
     objects=main.o
     for source in $outputs; do
         case $source in
-        */c/tests/*) ;; # programs
+        */c/tests/*_test.c | */c/bench/*_bench.c | */c/mpi/*_mpi.c) ;; # programs, and what needs MPI
         *.c)
             echo "build $source.o: cc $source || layoutc_outputs"
             objects="$objects $source.o"

@@ -114,10 +114,14 @@ impl GeneratedFiles {
     /// Paths of the C sources of which a library is compiled, in the order of [`Self::outputs`]: those beside their
     /// header. Programs (folders `tests` and `bench`) and sources that need MPI (folder `mpi`) are not among them.
     pub fn c_sources(&self) -> impl Iterator<Item = &Path> {
-        let mpi = self.include.join("mpi");
+        // The header of the tensors that the exchanges in `mpi/a_mpi.c` move is `a.h`.
+        let needs_mpi = |path: &Path| {
+            let below = path.strip_prefix(self.include.join("mpi")).ok()?.to_str()?;
+            let header = self.include.join(format!("{}.h", below.strip_suffix("_mpi.c")?));
+            Some(self.outputs.contains(&header))
+        };
         self.with_extension("c").filter(move |path| {
-            let needs_mpi = path.starts_with(&mpi) && path.to_string_lossy().ends_with("_mpi.c");
-            !needs_mpi && self.outputs.contains(&path.with_extension("h"))
+            needs_mpi(path) != Some(true) && self.outputs.contains(&path.with_extension("h"))
         })
     }
 }

@@ -273,16 +273,20 @@ impl CleanPlan {
 }
 
 /// Errors about outputs among `paths` whose paths are equal or differ only in case, one for each path after the first
-/// of such a group.
+/// of such a group, and about outputs that are folders of others.
 pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Vec<Diagnostic> {
     // Fast path: all hashes differ.
     let mut hashes: IndexSet<u64, FxBuildHasher> = IndexSet::default();
-    if paths.clone().all(|path| hashes.insert(caseless(path))) {
+    let is_folder = |folder: &str, hashes: &IndexSet<u64, FxBuildHasher>| {
+        folder.contains('.') && hashes.contains(&caseless(folder))
+    };
+    let are_distinct = paths.clone().all(|path| hashes.insert(caseless(path)));
+    if are_distinct && !paths.clone().any(|path| folders(path).any(|one| is_folder(one, &hashes))) {
         return Vec::new();
     }
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     let mut refusals = Vec::new();
-    for path in paths {
+    for path in paths.clone() {
         if let Some(first) = seen.insert(path.to_lowercase(), path) {
             let message = if first == path {
                 format!("two outputs have the path `{path}`")
@@ -293,7 +297,19 @@ pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Ve
             refusals.push(Diagnostic::without_span(Code::OutputCollision, message).help(help));
         }
     }
+    for path in paths {
+        if let Some(file) = folders(path).find_map(|folder| seen.get(&folder.to_lowercase())) {
+            let message = format!("output `{path}` needs a folder in place of output `{file}`");
+            let help = "rename one of the manifests, or move it to another folder";
+            refusals.push(Diagnostic::without_span(Code::OutputCollision, message).help(help));
+        }
+    }
     refusals
+}
+
+/// Folders of `path`, the innermost first: `c/x` and `c` for `c/x/a.h`.
+fn folders(path: &str) -> impl Iterator<Item = &str> {
+    path.rmatch_indices('/').filter_map(|(at, _)| path.get(..at))
 }
 
 /// Hash of `path` without regard to case: equal for `A.h` and `a.h`.

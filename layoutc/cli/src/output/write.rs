@@ -234,6 +234,11 @@ fn rename_into_place(
     };
     match renamed {
         Ok(()) => Ok(()),
+        // A concurrent build wrote the same text, such as that of the shared runtime.
+        Err(error) if is_written(&error, &file, write.new.text) => {
+            let _ = unlinkat(from, &write.name, AtFlags::empty());
+            Ok(())
+        }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let message = format!("`{}` was created during this build", relative_to_cwd(&file));
             let help = "move it, or overwrite it with `--force`";
@@ -243,6 +248,12 @@ fn rename_into_place(
         }
         Err(error) => Err(CommandError::io("write", &file, &error)),
     }
+}
+
+/// True if a rename failed because there is a file at `path`, and this file has the text `text`.
+fn is_written(error: &io::Error, path: &Path, text: &str) -> bool {
+    error.kind() == io::ErrorKind::AlreadyExists
+        && fs::read(path).is_ok_and(|found| found == text.as_bytes())
 }
 
 /// Renames the file `name` in the folder `from` to `to` in `folder`. If `is_first` is true, there was no file `to`, and

@@ -245,10 +245,14 @@ fn stamp(unit: &model::Unit, texts: &blake3::Hash) -> Result<String, postcard::E
     let mut hasher = blake3::Hasher::new();
     hasher.update(&postcard::to_allocvec(unit)?);
     hasher.update(texts.as_bytes());
+    Ok(short_hash(&hasher))
+}
+
+/// The first 31 bits of a hash, so that the value fits an `int` of every target: `0x` and 8 hexadecimal digits.
+fn short_hash(hasher: &blake3::Hasher) -> String {
     let hex = hasher.finalize().to_hex();
-    // 31 bits, so that the value fits an `int` of every target.
     let value = u32::from_str_radix(hex.as_str().get(..8).unwrap_or("0"), 16).unwrap_or(0);
-    Ok(format!("0x{:08X}", value & 0x7FFF_FFFF))
+    format!("0x{:08X}", value & 0x7FFF_FFFF)
 }
 
 /// Text of a custom target's file, with a line feed at its end unless it is empty; the text is otherwise unchanged.

@@ -67,6 +67,8 @@ pub struct Unit {
     /// Path of the header of the project's shared runtime, relative to the folder of the target; `null` if the source
     /// does not include it.
     pub runtime_header: Option<String>,
+    /// Value of the macro `LAYOUTC_RUNTIME_STAMP` in that header; `null` if the source does not include it.
+    pub runtime_stamp: Option<String>,
     /// Functions by which a work item transposes words of several elements in registers.
     pub turns: Vec<TurnUnit>,
     /// Helpers that the reference implementations in the test program call, named as in `helpers`.

@@ -64,7 +64,7 @@ macro_rules! show {
 show! {
     Unit {
         version, target, generator, manifest, files, guard, stamp_name, stamp, emit, language,
-        header_includes, source_includes, host_helpers, wide_helpers, helpers, runtime, runtime_header, turns, test_helpers,
+        header_includes, source_includes, host_helpers, wide_helpers, helpers, runtime, runtime_header, runtime_stamp, turns, test_helpers,
         conversions, float_bits, casts, arithmetic, test_arithmetic, structures, tensors, views, converts, reshards, computes,
         computed, schedules,
     }

@@ -161,6 +161,7 @@ pub(super) fn build(
         helpers: Vec::new(),
         runtime: Vec::new(),
         runtime_header: None,
+        runtime_stamp: None,
         turns: Vec::new(),
         test_helpers: Vec::new(),
         conversions: types::conversions(dialect, &manifest.tensors),
@@ -182,7 +183,10 @@ pub(super) fn build(
     let has_kernels = unit.computes.iter().any(|c| c.function.is_some() && !c.is_relayout);
     let own = UnitRuntime::new(&cores, has_kernels, settings.runtime);
     unit.runtime = own.sections;
-    unit.runtime_header = own.is_shared.then(|| runtime::header::NAME.to_owned());
+    if own.is_shared {
+        unit.runtime_header = Some(runtime::header::NAME.to_owned());
+        unit.runtime_stamp = Some(runtime::header::stamp(dialect.index));
+    }
     let mut needs = if language.kernels { needs::of_kernels(&unit) } else { cores };
     unit.arithmetic = arithmetic::of(&needs, dialect);
     unit.turns = turns::of(&needs, dialect);

@@ -1,60 +1,102 @@
 //! Fusion of adjacent loops over the same range, which a relayout has if its elements are copied in several parts, such
 //! as full tiles and the rest of each row. The parts of a row are then written while its cache lines are in cache.
 
+use std::collections::BTreeSet;
+
 use crate::ir::{LoopKind, Stmt};
 
-/// Appends the body of each loop to that of the loop before it, if both have the same variable, bounds, step and kind;
-/// likewise in the bodies. The loops must write different elements, and read none that either of them writes. Parallel
-/// loops whose iterations may write to the same byte are not fused. `name` returns an identifier that is not in use at
-/// this point, similar to its argument.
+/// Appends the body of each loop to that of the loop before it, if both have the same variable, bounds and step;
+/// likewise in the bodies. The loops must write different elements, and read none that either of them writes. The fused
+/// loop is parallel if one of the two is: a loop that is not has too few elements for threads of its own. Loops stay
+/// apart if their kinds differ otherwise, or if iterations of a parallel loop might write to the same byte. `name`
+/// returns an identifier that is not in use outside of `body`, similar to its argument.
 pub fn fuse(body: Vec<Stmt>, name: &mut dyn FnMut(&str) -> String) -> Vec<Stmt> {
+    let mut declared = BTreeSet::new();
+    for stmt in &body {
+        stmt.walk(&mut |stmt| {
+            if let Stmt::For { name, .. } | Stmt::Let { name, .. } = stmt {
+                declared.insert(name.clone());
+            }
+        });
+    }
+    let mut unused = |wanted: &str| {
+        let mut found = name(wanted);
+        while !declared.insert(found.clone()) {
+            found = name(wanted);
+        }
+        found
+    };
+    fuse_loops(body, &mut unused)
+}
+
+fn fuse_loops(body: Vec<Stmt>, unused: &mut dyn FnMut(&str) -> String) -> Vec<Stmt> {
     let mut fused: Vec<Stmt> = Vec::with_capacity(body.len());
     for stmt in body {
         match fused.last_mut().and_then(|last| bodies(last, &stmt)) {
-            Some((into, more)) => append(into, more, name),
+            Some((into, more)) => append(into, more, unused),
             None => fused.push(stmt),
         }
     }
     for body in fused.iter_mut().flat_map(Stmt::nested_mut) {
-        *body = fuse(std::mem::take(body), name);
+        *body = fuse_loops(std::mem::take(body), unused);
     }
     fused
 }
 
-/// Bodies of two adjacent loops that can be fused; `None` for other statements.
+/// Bodies of two adjacent loops that can be fused, the first with the kind of the fused loop; `None` for other
+/// statements.
 fn bodies<'s>(first: &'s mut Stmt, second: &'s Stmt) -> Option<(&'s mut Vec<Stmt>, &'s [Stmt])> {
-    let Stmt::For { name, from, to, step, kind, body: more } = second else { return None };
-    let is_packed = |stmt: &Stmt| matches!(stmt, Stmt::Store { through: Some(_), .. });
-    let may_share_bytes = *kind == LoopKind::Parallel && second.any(is_packed);
+    let kind = fused_kind(first, second)?;
+    let Stmt::For { name, from, to, step, body: more, .. } = second else { return None };
     match first {
-        Stmt::For { name: n, from: f, to: t, step: s, kind: k, body }
-            if (&*n, &*f, &*t, &*s, &*k) == (name, from, to, step, kind) && !may_share_bytes =>
+        Stmt::For { name: n, from: f, to: t, step: s, kind: own, body }
+            if (&*n, &*f, &*t, &*s) == (name, from, to, step) =>
         {
+            *own = kind;
             Some((body, more))
         }
         _ => None,
     }
 }
 
-/// Appends the statements `more` to a body: constants that it has with the same value are left out, and others of the
-/// same name renamed.
-fn append(into: &mut Vec<Stmt>, more: &[Stmt], name: &mut dyn FnMut(&str) -> String) {
+/// Kind of the loop that two loops are fused to; `None` if their kinds do not allow it.
+fn fused_kind(first: &Stmt, second: &Stmt) -> Option<LoopKind> {
+    let (Stmt::For { kind: a, .. }, Stmt::For { kind: b, .. }) = (first, second) else {
+        return None;
+    };
+    if *a != LoopKind::Parallel && *b != LoopKind::Parallel {
+        return (a == b).then(|| a.clone());
+    }
+    let is_packed = |stmt: &Stmt| matches!(stmt, Stmt::Store { through: Some(_), .. });
+    let may_be_parallel = |stmt: &Stmt, kind: &LoopKind| {
+        !stmt.any(is_packed)
+            && (*kind == LoopKind::Parallel || *kind == LoopKind::Serial && !stmt.is_parallel())
+    };
+    (may_be_parallel(first, a) && may_be_parallel(second, b)).then_some(LoopKind::Parallel)
+}
+
+/// Appends the statements `more` to a body, and their index constants to those at its start, so that loops of both are
+/// adjacent. Constants that the body has with the same value are left out, and others of the same name renamed.
+fn append(into: &mut Vec<Stmt>, more: &[Stmt], unused: &mut dyn FnMut(&str) -> String) {
     let mut more = more.to_vec();
-    let constants: Vec<Stmt> =
-        into.iter().filter(|stmt| matches!(stmt, Stmt::Let { .. })).cloned().collect();
+    let constants: Vec<Stmt> = into.iter().filter(|stmt| is_constant(stmt)).cloned().collect();
     for constant in &constants {
         more.retain(|stmt| stmt != constant);
         let Stmt::Let { name: taken, .. } = constant else { continue };
-        if !more.iter().any(|stmt| stmt.declares(taken)) {
-            continue;
+        if more.iter().any(|stmt| stmt.declares(taken)) {
+            let new = unused(taken);
+            more.iter_mut().for_each(|stmt| redeclare(stmt, taken, &new));
         }
-        let mut unused = name(taken);
-        while into.iter().chain(&more).any(|stmt| stmt.declares(&unused)) {
-            unused = name(taken);
-        }
-        more.iter_mut().for_each(|stmt| redeclare(stmt, taken, &unused));
     }
-    into.append(&mut more);
+    let head = into.iter().take_while(|stmt| is_constant(stmt)).count();
+    let (own, rest): (Vec<Stmt>, Vec<Stmt>) = more.into_iter().partition(is_constant);
+    into.splice(head..head, own);
+    into.extend(rest);
+}
+
+/// True for a constant whose value depends on no memory, only on constants and loop variables.
+fn is_constant(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Let { .. })
 }
 
 /// Renames the index constant `from` in its declaration and in all index expressions.

@@ -76,25 +76,46 @@ fn parts_of_a_row_are_copied_in_one_loop() {
         format!("p{}", number - 1)
     };
     let serial = LoopKind::Serial;
-    let body = [0, 0, 9, 7].map(|start| rows(serial.clone(), start)).to_vec();
-    let other =
-        counted("j", 8, serial, vec![rows(LoopKind::Parallel, 1), rows(LoopKind::Serial, 2)]);
-    let body = [body, vec![other]].concat();
+    let rest = counted("p1", 3, serial.clone(), vec![rows(serial.clone(), 5)]);
+    let body = [0, 0, 9].map(|start| rows(serial.clone(), start)).to_vec();
+    let inside =
+        |start: i64| counted("j", 4, LoopKind::Serial, vec![rows(LoopKind::Serial, start)]);
+    let body = [body, vec![inside(1), inside(2), rest]].concat();
     let fused = after(body, |function| {
         function.body = fuse(std::mem::take(&mut function.body), &mut name);
     });
-    let zeroed = |start: &str| format!("    zero_runs b[{start}] by 64 bytes, 2 x 16 bytes\n");
-    let expected = [
-        "f() -> Nothing\n  for i in 0..8\n    let p0 = (i + 0)\n",
-        &zeroed("p0"),
-        &zeroed("p0"),
-        "    let p1 = (i + 9)\n",
-        &zeroed("p1"),
-        "    let p2 = (i + 7)\n",
-        &zeroed("p2"),
-    ];
-    assert!(fused.starts_with(&expected.concat()), "{fused}");
-    assert_eq!(fused.matches("for i in 0..8").count(), 3, "{fused}");
+    let zeroed = |start: &str| format!("zero_runs b[{start}] by 64 bytes, 2 x 16 bytes\n");
+    let expected = format!(
+        "f() -> Nothing\n  for i in 0..8\n    let p0 = (i + 0)\n    let p2 = (i + 9)\n    {}    {}    {}  \
+         for j in 0..4\n    for i in 0..8\n      let p0 = (i + 1)\n      let p3 = (i + 2)\n      {}      {}  \
+         for p1 in 0..3\n    for i in 0..8\n      let p0 = (i + 5)\n      {}",
+        zeroed("p0"),
+        zeroed("p0"),
+        zeroed("p2"),
+        zeroed("p0"),
+        zeroed("p3"),
+        zeroed("p0"),
+    );
+    assert_eq!(fused, expected);
+}
+
+#[test]
+fn a_fused_loop_is_parallel_if_one_of_its_parts_is() {
+    let [serial, parallel] = [LoopKind::Serial, LoopKind::Parallel];
+    let nested = |kind: LoopKind| counted("i", 8, kind, vec![rows(LoopKind::Parallel, 1)]);
+    for (first, second, loops, is_parallel) in [
+        (rows(parallel.clone(), 0), rows(serial.clone(), 1), 1, true),
+        (rows(serial.clone(), 0), rows(parallel.clone(), 1), 1, true),
+        (rows(parallel, 0), nested(serial), 3, true),
+        (rows(LoopKind::Unrolled(2), 0), rows(LoopKind::Serial, 1), 2, false),
+    ] {
+        let fused = after(vec![first, second], |function| {
+            function.body =
+                fuse(std::mem::take(&mut function.body), &mut |name| format!("{name}_2"));
+        });
+        assert_eq!(fused.matches("for i").count(), loops, "{fused}");
+        assert_eq!(fused.contains("parallel"), is_parallel, "{fused}");
+    }
 }
 
 #[test]
