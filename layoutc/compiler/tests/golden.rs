@@ -114,6 +114,7 @@ fn kernels_match_golden_files() {
         opencl: Some(TargetOpenCl::default()),
         cuda: Some(TargetCuda::default()),
         hip: None,
+        rust: None,
         own: BTreeMap::new(),
     };
     let config = Config { target: targets, ..Config::default() };

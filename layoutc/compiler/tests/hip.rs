@@ -55,7 +55,14 @@ fn files(target: TargetsConfig) -> BTreeMap<String, String> {
 
 fn hip(index_type: CudaIndex) -> BTreeMap<String, String> {
     let hip = Some(TargetHip { index_type, ..TargetHip::default() });
-    files(TargetsConfig { c: None, opencl: None, cuda: None, hip, own: BTreeMap::new() })
+    files(TargetsConfig {
+        c: None,
+        opencl: None,
+        cuda: None,
+        hip,
+        rust: None,
+        own: BTreeMap::new(),
+    })
 }
 
 /// Lines of a file without what its language names otherwise; wrapped lines are joined.
@@ -78,8 +85,14 @@ fn neutral(text: &str, renames: &[(&str, &str)]) -> Vec<String> {
 fn hip_is_cuda_under_other_names() {
     for index_type in [CudaIndex::Int, CudaIndex::Int64] {
         let cuda = Some(TargetCuda { index_type, ..TargetCuda::default() });
-        let cuda =
-            files(TargetsConfig { c: None, opencl: None, cuda, hip: None, own: BTreeMap::new() });
+        let cuda = files(TargetsConfig {
+            c: None,
+            opencl: None,
+            cuda,
+            hip: None,
+            rust: None,
+            own: BTreeMap::new(),
+        });
         let hip = hip(index_type);
         for (ending, own) in [("a.cuh", "hip/a.hip.h"), ("a.cu", "hip/a.hip")] {
             let renames = [

@@ -53,6 +53,7 @@ mod refused;
 mod rings;
 mod run_c;
 mod runtime_c;
+mod rust_target;
 mod solver;
 mod target_c;
 mod templates;

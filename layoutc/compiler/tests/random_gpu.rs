@@ -31,7 +31,14 @@ fn config(wide: bool) -> Config {
     }
     let (opencl, cuda) = (Some(opencl), Some(cuda));
     Config {
-        target: TargetsConfig { c: None, opencl, cuda, hip: None, own: BTreeMap::new() },
+        target: TargetsConfig {
+            c: None,
+            opencl,
+            cuda,
+            hip: None,
+            rust: None,
+            own: BTreeMap::new(),
+        },
         ..Config::default()
     }
 }

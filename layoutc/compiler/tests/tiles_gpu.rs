@@ -32,7 +32,8 @@ fn built(manifest: &str, wide_index: bool) -> (CheckedProject, BTreeMap<String, 
         cuda.index_type = CudaIndex::Int64;
     }
     let (opencl, cuda) = (Some(opencl), Some(cuda));
-    let target = TargetsConfig { c: None, opencl, cuda, hip: None, own: BTreeMap::new() };
+    let target =
+        TargetsConfig { c: None, opencl, cuda, hip: None, rust: None, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
     let sources = MemorySources::of("m.kdl", manifest);
     let compiler = Compiler::new(&sources, &config);

@@ -81,6 +81,7 @@ fn built(name: &str) -> (PathBuf, BTreeMap<String, String>) {
         opencl: Some(TargetOpenCl::default()),
         cuda: Some(TargetCuda::default()),
         hip: None,
+        rust: None,
         own: BTreeMap::new(),
     };
     let config = Config { target, ..Config::default() };

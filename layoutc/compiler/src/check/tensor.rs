@@ -409,7 +409,8 @@ impl TensorChecker<'_> {
     fn targets(&self) -> CheckResult<Option<Vec<String>>> {
         let Some(targets) = &self.item.targets else { return Ok(None) };
         let own = self.place.config.target.own.keys().map(String::as_str);
-        let known: Vec<&str> = ["c", "opencl", "cuda", "hip"].into_iter().chain(own).collect();
+        let known: Vec<&str> =
+            ["c", "opencl", "cuda", "hip", "rust"].into_iter().chain(own).collect();
         let check = |target: &SpannedText| {
             if known.contains(&target.value.as_str()) {
                 return Ok(target.value.clone());

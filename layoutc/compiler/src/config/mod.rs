@@ -25,8 +25,9 @@ pub struct Config {
     pub project: ProjectConfig,
     /// Alignment, fill value and padding warning of tensors whose layouts do not set their own.
     pub defaults: Defaults,
-    /// Targets to generate code for, one table each: `[target.c]`, `[target.opencl]`, `[target.cuda]`, `[target.hip]` and custom
-    /// targets, such as `[target.python]`. If there is no such table, the only target is C, with its default settings.
+    /// Targets to generate code for, one table each: `[target.c]`, `[target.opencl]`, `[target.cuda]`, `[target.hip]`,
+    /// `[target.rust]` and custom targets, such as `[target.python]`. If there is no such table, the only target is C,
+    /// with its default settings.
     pub target: TargetsConfig,
 }
 
@@ -101,8 +102,8 @@ pub enum DefaultFill {
     Float(f64),
 }
 
-/// Targets to generate code for: `c`, `opencl`, `cuda`, `hip` and custom targets, one table each. If there is no such table,
-/// the only target is C, with its default settings.
+/// Targets to generate code for: `c`, `opencl`, `cuda`, `hip`, `rust` and custom targets, one table each. If there is no
+/// such table, the only target is C, with its default settings.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(default)]
 pub struct TargetsConfig {
@@ -122,6 +123,9 @@ pub struct TargetsConfig {
     /// this table is present, even empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hip: Option<TargetHip>,
+    /// Rust modules, in the folder `rust` of the output folder. They are generated if this table is present, even empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rust: Option<TargetRust>,
     /// Custom targets, by name: at most 64 ASCII letters, digits, `_` and `-`. The name is also that of the target's
     /// folder in the output folder.
     #[serde(flatten)]
@@ -138,20 +142,23 @@ impl Default for TargetsConfig {
 impl TargetsConfig {
     /// The target C alone.
     pub(crate) const fn of_c(c: TargetC) -> Self {
-        Self { c: Some(c), opencl: None, cuda: None, hip: None, own: BTreeMap::new() }
+        Self { c: Some(c), opencl: None, cuda: None, hip: None, rust: None, own: BTreeMap::new() }
     }
 
-    /// True if functions for CPUs are generated: by the target C, by a custom target, whose model is that of C, or if
-    /// no target is configured.
+    /// True if functions for CPUs are generated: by the targets C and Rust, by a custom target, whose model is
+    /// that of C, or if no target is configured.
     pub(crate) fn has_cpu(&self) -> bool {
-        self.c.is_some() || !self.own.is_empty() || self.names().is_empty()
+        let built_in = self.c.is_some() || self.rust.is_some();
+        built_in || !self.own.is_empty() || self.names().is_empty()
     }
 
-    /// Names of all configured targets, which are also the names of their output folders: `c`, `opencl`, `cuda`, `hip` in
-    /// this order, then custom targets in alphabetical order.
+    /// Names of all configured targets, which are also the names of their output folders: `c`, `opencl`, `cuda`, `hip`,
+    /// `rust` in this order, then custom targets in alphabetical order.
     pub fn names(&self) -> Vec<&str> {
         let c = self.c.as_ref().map(|_| "c");
-        c.into_iter().chain(self.gpus()).chain(self.own.keys().map(String::as_str)).collect()
+        let rust = self.rust.as_ref().map(|_| "rust");
+        let own = self.own.keys().map(String::as_str);
+        c.into_iter().chain(self.gpus()).chain(rust).chain(own).collect()
     }
 
     /// Names of the configured targets with GPU kernels, in the order of `names`.
@@ -331,6 +338,12 @@ impl Default for TargetHip {
         }
     }
 }
+
+/// Rust 2021: for each manifest a module (`.rs`) with constants, index functions, relayouts and kernels. Indices, extents
+/// and offsets are `i64`, buffers are slices. The table has no keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[schemars(default, deny_unknown_fields)]
+pub struct TargetRust {}
 
 /// Custom target: for each manifest one file, rendered from one template, in the folder of the target's name in the
 /// output folder.

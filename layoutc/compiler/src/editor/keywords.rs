@@ -246,7 +246,7 @@ pub(super) fn values_of(node: &str, key: Option<&str>) -> Vec<&'static str> {
         (_, Some("unit")) => vec!["bytes", "elements"],
         (_, Some("mode")) => vec!["32B", "64B", "128B"],
         ("align", Some("at")) => vec!["origin"],
-        (_, Some("targets")) => vec!["c", "opencl", "cuda", "hip"],
+        (_, Some("targets")) => vec!["c", "opencl", "cuda", "hip", "rust"],
         (_, Some("format")) => vec!["rgba"],
         ("memory", Some("access")) => vec!["read", "write", "read-write"],
         (_, Some("elementwise" | "by-letter" | "any" | "default" | "transpose" | "double")) => {

@@ -1,4 +1,4 @@
-//! Types and literals of elements in the C family.
+//! Types and literals of elements in the target languages.
 
 use super::dialect::Dialect;
 use super::record;
@@ -68,26 +68,32 @@ pub(super) fn literal(dialect: &Dialect, element: &str, bits: &str, spelling: Sp
         return format!("({own})({scalar})");
     }
     let lanes = (0..dtype.lanes).map(|_| scalar.clone()).collect::<Vec<_>>().join(", ");
-    if own.is_some() { format!("{{{lanes}}}") } else { format!("{{{{{lanes}}}}}") }
+    let [open, close] = dialect.brackets;
+    let list = [open, &lanes, close].concat();
+    if own.is_some() { list } else { [open, &list, close].concat() }
 }
 
 /// Literal of a scalar with these bits. For a complex number, they are the bits of the real part, and the imaginary
 /// part is 0. Empty for a record.
 pub(super) fn scalar_literal(dialect: &Dialect, scalar: Scalar, bits: u64) -> String {
-    let single = || single_literal(f32::from_bits(u32::try_from(bits & 0xFFFF_FFFF).unwrap_or(0)));
-    let complex = |real: String, zero: &str| {
+    let single = |bits: u64| {
+        single_literal(dialect, f32::from_bits(u32::try_from(bits & 0xFFFF_FFFF).unwrap_or(0)))
+    };
+    let double = |bits: u64| double_literal(dialect, f64::from_bits(bits));
+    let complex = |real: String, zero: String| {
         if dialect.splat {
             format!("({})({real}, {zero})", (dialect.scalars)(scalar))
         } else {
-            format!("{{{real}, {zero}}}")
+            let [open, close] = dialect.brackets;
+            [open, &real, ", ", &zero, close].concat()
         }
     };
     let [half, bfloat] = dialect.half_literals;
     match scalar {
-        Scalar::F64 => double_literal(f64::from_bits(bits)),
-        Scalar::F32 => single(),
-        Scalar::C64 => complex(single(), "0.0f"),
-        Scalar::C128 => complex(double_literal(f64::from_bits(bits)), "0.0"),
+        Scalar::F64 => double(bits),
+        Scalar::F32 => single(bits),
+        Scalar::C64 => complex(single(bits), single(0)),
+        Scalar::C128 => complex(double(bits), double(0)),
         Scalar::F16 => format!("{}0x{bits:04X}{}", half.0, half.1),
         Scalar::Bf16 => format!("{}0x{bits:04X}{}", bfloat.0, bfloat.1),
         Scalar::F8e4m3fn
@@ -127,9 +133,9 @@ pub(super) fn scalar_literal(dialect: &Dialect, scalar: Scalar, bits: u64) -> St
 fn unsigned_literal(dialect: &Dialect, scalar: Scalar, bits: u64, digits: String) -> String {
     match (scalar, dialect.wide_literal) {
         _ if bits <= 0x7FFF_FFFF => digits,
-        (Scalar::U64, ("", suffix)) => format!("{digits}U{suffix}"),
+        (Scalar::U64, ("", suffix)) => [&digits, dialect.unsigned_suffix, suffix].concat(),
         (Scalar::U64, _) => format!("UINT64_C({digits})"),
-        (Scalar::U32, ("", _)) => format!("{digits}U"),
+        (Scalar::U32, ("", _)) => [&digits, dialect.unsigned_suffix].concat(),
         (Scalar::U32, _) => format!("UINT32_C({digits})"),
         _ => digits,
     }
@@ -138,6 +144,9 @@ fn unsigned_literal(dialect: &Dialect, scalar: Scalar, bits: u64, digits: String
 fn signed_literal(dialect: &Dialect, bits: u64, width: u32) -> String {
     let value = i128::from(bits);
     let value = if bits >> (width - 1) & 1 == 1 { value - (1_i128 << width) } else { value };
+    if dialect.plain_literal == i64::MAX {
+        return value.to_string();
+    }
     let (open, close) = dialect.wide_literal;
     let headers = !open.is_empty();
     if value == i128::from(i64::MIN) {
@@ -156,21 +165,24 @@ fn signed_literal(dialect: &Dialect, bits: u64, width: u32) -> String {
     }
 }
 
-fn double_literal(value: f64) -> String {
-    special(value.is_nan(), value.is_infinite(), value.is_sign_negative(), "(double)")
-        .unwrap_or_else(|| format!("{value:?}"))
+fn double_literal(dialect: &Dialect, value: f64) -> String {
+    let [_, suffix] = dialect.floats.suffixes;
+    let [_, specials] = dialect.floats.specials;
+    special(value, specials).unwrap_or_else(|| format!("{value:?}{suffix}"))
 }
 
-fn single_literal(value: f32) -> String {
-    special(value.is_nan(), value.is_infinite(), value.is_sign_negative(), "")
-        .unwrap_or_else(|| format!("{value:?}f"))
+fn single_literal(dialect: &Dialect, value: f32) -> String {
+    let [suffix, _] = dialect.floats.suffixes;
+    let [specials, _] = dialect.floats.specials;
+    special(value.into(), specials).unwrap_or_else(|| format!("{value:?}{suffix}"))
 }
 
-fn special(nan: bool, infinite: bool, negative: bool, cast: &str) -> Option<String> {
-    match (nan, infinite, negative) {
-        (true, ..) => Some(format!("{cast}NAN")),
-        (_, true, true) => Some(format!("{cast}-INFINITY")),
-        (_, true, false) => Some(format!("{cast}INFINITY")),
-        _ => None,
-    }
+fn special(value: f64, [nan, infinity, negative]: [&str; 3]) -> Option<String> {
+    let text = match (value.is_nan(), value.is_infinite()) {
+        (true, _) => nan,
+        (_, true) if value.is_sign_negative() => negative,
+        (_, true) => infinity,
+        _ => return None,
+    };
+    Some(text.to_owned())
 }

@@ -6,7 +6,7 @@ use minijinja::value::{Rest, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind};
 use serde::de::DeserializeOwned;
 
-use super::dialect::{C, C_PLAIN, CUDA, Dialect, HIP, OPENCL};
+use super::dialect::{C, C_PLAIN, CUDA, Dialect, Grammar, HIP, OPENCL, RUST};
 use super::model::{Constant, MacroUnit};
 use super::outputs::relative;
 use super::print::{self, Style};
@@ -44,6 +44,7 @@ impl Dialects {
             "opencl" => all.opencl = own,
             "cuda" => all.cuda = own,
             "hip" => all.hip = own,
+            "rust" => {}
             _ => all.c = [own, plain],
         }
         all
@@ -56,8 +57,9 @@ impl Dialects {
             Some("opencl") => Ok(self.opencl),
             Some("cuda") => Ok(self.cuda),
             Some("hip") => Ok(self.hip),
+            Some("rust") => Ok(&RUST),
             Some(other) => {
-                let message = format!("there is no language `{other}`: c, opencl, cuda, hip");
+                let message = format!("there is no language `{other}`: c, opencl, cuda, hip, rust");
                 Err(Error::new(ErrorKind::InvalidOperation, message))
             }
         }
@@ -79,10 +81,11 @@ pub(super) fn add(environment: &mut Environment<'_>, dialects: Dialects) {
         ("opencl", dialects.opencl),
         ("cuda", dialects.cuda),
         ("hip", dialects.hip),
+        ("rust", &RUST),
         ("code", dialects.own),
     ] {
         environment.add_filter(name, move |value: &Value, depth: Rest<usize>| {
-            tree_text(value, Style::C(dialect), &depth)
+            tree_text(value, Style::of(dialect), &depth)
         });
     }
     environment.add_filter("python", |value: &Value, depth: Rest<usize>| {
@@ -230,9 +233,16 @@ fn tree_text(value: &Value, style: Style, depth: &[usize]) -> Result<String, Err
     tree::<Expr>(value).map(|tree| print::expr(style, &tree))
 }
 
-/// Lines `#define NAME value` of constants, with aligned values.
+/// Definitions of constants: lines `#define NAME value` with aligned values in C, `pub const NAME: i64 = value;` in Rust.
 fn defines(values: &Value, dialect: &'static Dialect) -> Result<String, Error> {
     let constants = tree::<Vec<Constant>>(values)?;
+    if dialect.grammar == Grammar::Rust {
+        let mut text = String::new();
+        for constant in constants.iter() {
+            push(&mut text, &print::constant(dialect, constant))?;
+        }
+        return Ok(text);
+    }
     let width = constants.iter().map(|constant| constant.name.len()).max().unwrap_or(0);
     let blanks = " ".repeat(width.saturating_add(1));
     let mut text = String::new();

@@ -1,7 +1,7 @@
 //! Table of the target languages: dialects, templates, and limits of their memory.
 
 use super::Part;
-use super::dialect::{C, CUDA, Dialect, HIP, OPENCL};
+use super::dialect::{C, CUDA, Dialect, HIP, OPENCL, RUST};
 use crate::base::dtype::Scalar;
 use crate::target::limits::{self, Limits};
 
@@ -51,7 +51,8 @@ pub struct File {
 }
 
 /// All languages with built-in templates.
-pub const LANGUAGES: [&Language; 4] = [&C_FILES, &OPENCL_FILES, &CUDA_FILES, &HIP_FILES];
+pub const LANGUAGES: [&Language; 5] =
+    [&C_FILES, &OPENCL_FILES, &CUDA_FILES, &HIP_FILES, &RUST_FILES];
 
 /// Files of the C target, in the order of [`model::Files`](super::model::Files).
 pub(super) const C_OUTPUTS: [File; 7] = [
@@ -147,6 +148,19 @@ pub const HIP_FILES: Language = Language {
         File { template: "cuda/source.cu.j2", folder: "", suffix: ".hip", part: None },
     ],
     ..CUDA_FILES
+};
+
+/// Rust: modules.
+pub const RUST_FILES: Language = Language {
+    name: "rust",
+    title: "Rust",
+    dialect: &RUST,
+    wider_index: "i64",
+    limits: &limits::RUST,
+    macros: "_RUST",
+    includes: &[],
+    files: &[File { template: "rust/module.rs.j2", folder: "", suffix: ".rs", part: None }],
+    ..C_FILES
 };
 
 impl File {

@@ -1,18 +1,29 @@
 //! Index functions as macros: one expression over the parameters, without calls.
 
 use super::model::MacroUnit;
+use super::whole::Whole;
 use crate::ir::{Compare, Expr, Function, Stmt};
 use crate::loops::error::PlanError;
+use crate::plan::TensorPlan;
 
 /// Maximum number of nodes in a macro's expression, as [`nodes`] estimates it: a floor division repeats its operands.
 const MAX_NODES: u64 = 1 << 14;
+
+/// Macros of the offset function and of the functions of physical indices, without those that a macro cannot compute.
+pub(super) fn of_plan(plan: &TensorPlan) -> Result<Vec<Whole<MacroUnit>>, PlanError> {
+    let functions = [&plan.offset].into_iter().chain(&plan.indices);
+    functions
+        .filter_map(|function| of(function).transpose())
+        .map(|unit| unit.map(Whole::from))
+        .collect()
+}
 
 /// Macro equivalent to a function that returns one expression. `None` if the last statement of the function is no
 /// `return`, or if the expression has positions or cells of a Hilbert curve, which need a loop.
 ///
 /// # Errors
 /// [`PlanError::Macro`] if the expression has more than [`MAX_NODES`] nodes by the estimate of [`nodes`].
-pub(super) fn of(function: &Function) -> Result<Option<MacroUnit>, PlanError> {
+fn of(function: &Function) -> Result<Option<MacroUnit>, PlanError> {
     let Some(Stmt::Return { value }) = function.body.last() else { return Ok(None) };
     let mut is_loop = false;
     value.visit(&mut |part| {

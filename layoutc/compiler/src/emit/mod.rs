@@ -25,6 +25,7 @@ mod jobs;
 mod kernel_model;
 mod kernels;
 pub mod language;
+mod lengths;
 mod macros;
 pub mod model;
 mod needs;

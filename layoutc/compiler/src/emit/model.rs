@@ -2,7 +2,7 @@
 //! `schemas/template-model.json`.
 //!
 //! Expressions, statements and functions are syntax trees (see [`crate::emit::syntax`]). The filters `code`, `c`,
-//! `c_plain`, `opencl`, `cuda` and `python` print trees; `code` prints the language of the model. `prototype` and
+//! `c_plain`, `opencl`, `cuda`, `hip`, `rust` and `python` print trees; `code` prints the language of the model. `prototype` and
 //! `parameters` print the head of a function, `defines` a block of constants, and `define` a macro. `comment` escapes
 //! foreign text for a comment.
 
@@ -32,7 +32,7 @@ pub const VERSION: u32 = 23;
 pub struct Unit {
     /// Model version: [`VERSION`].
     pub version: u32,
-    /// Target name: `c`, `opencl`, `cuda`, or a custom target of the project.
+    /// Target name: `c`, `opencl`, `cuda`, `hip`, `rust`, or a custom target of the project.
     pub target: String,
     /// Generator name and version: `layoutc 0.1.0`.
     pub generator: String,
@@ -127,7 +127,7 @@ pub struct Files {
 /// Language of the generated code: name, version, types, specifiers, and prefixes of helper names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Language {
-    /// Language name: `c`, `opencl`, `cuda`, `hip`.
+    /// Language name: `c`, `opencl`, `cuda`, `hip`, `rust`.
     pub name: String,
     /// Language version: `c99`, `c11`, `c17` for C, `1.2` for OpenCL C, the architectures for CUDA and HIP.
     pub standard: String,

@@ -72,6 +72,12 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     built_in!("opencl/kernels.cl.j2"),
     built_in!("opencl/launch.h.j2"),
     built_in!("opencl/program.cl.j2"),
+    built_in!("rust/arithmetic.rs.j2"),
+    built_in!("rust/casts.rs.j2"),
+    built_in!("rust/floats.rs.j2"),
+    built_in!("rust/integers.rs.j2"),
+    built_in!("rust/module.rs.j2"),
+    built_in!("rust/packed.rs.j2"),
 ];
 
 /// Built-in templates, and the project's templates, which override built-in ones of the same name.

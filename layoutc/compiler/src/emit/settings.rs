@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::dialect::{C, C_INT32, CUDA, CUDA_INT64, Dialect, HIP, HIP_INT64, OPENCL, OPENCL_INT64};
-use super::language::{C_FILES, CUDA_FILES, HIP_FILES, Language, OPENCL_FILES};
+use super::language::{C_FILES, CUDA_FILES, HIP_FILES, Language, OPENCL_FILES, RUST_FILES};
 use super::model;
 use super::runtime::RuntimePlace;
 use crate::base::diagnostic::FileSpan;
@@ -25,7 +25,8 @@ pub struct Settings {
     pub dialect: &'static Dialect,
     /// Prefix of every generated identifier; macro names have the prefix in upper case.
     pub prefix: String,
-    /// Language version in the comment at the top of each file: `c99`, `1.2`, or the architectures of a CUDA or HIP target.
+    /// Language version in the comment at the top of each file: `c99`, `1.2`, the edition of Rust, or the
+    /// architectures of a CUDA or HIP target.
     pub standard: String,
     /// Parts requested by the configuration, without those that other parts need.
     pub emit: BTreeSet<Part>,
@@ -147,6 +148,11 @@ impl Settings {
             let standard = hip.arch.join(", ");
             let unaligned_buffers = hip.unaligned_buffers;
             all.push(Self { dialect, standard, unaligned_buffers, ..Self::of(&HIP_FILES) });
+        }
+        if target.rust.is_some() {
+            let emit = [Part::Constants, Part::Index, Part::Pack].into_iter().collect();
+            let standard = "2021".to_owned();
+            all.push(Self { standard, emit, ..Self::of(&RUST_FILES) });
         }
         all.extend(target.own.iter().map(|(name, own)| Self::of_template(name, own)));
         for settings in &mut all {

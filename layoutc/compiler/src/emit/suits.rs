@@ -1,5 +1,5 @@
-//! Check that a target with GPU kernels can represent a tensor: number of work items, physical rank, and for images the
-//! element type, whole texels and sizes. Any other target can represent every tensor.
+//! Check that a target can represent a tensor: records, and on a target with GPU kernels the number of work items, the
+//! physical rank, and for images the element type, whole texels and sizes. C can represent every tensor.
 
 use layoutc_algebra::expr::Expr as Algebra;
 
@@ -15,12 +15,26 @@ use crate::lower::expr::range;
 use crate::model::{Manifest, Memory, Tensor};
 
 /// Diagnostics for tensors that the target of `settings` cannot represent, each at the responsible part of the
-/// manifest. Empty for a target without GPU kernels, which can represent every tensor.
+/// manifest. Empty for C, which can represent every tensor.
 pub(super) fn faults(manifest: &Manifest, settings: &Settings) -> Vec<Diagnostic> {
-    if !settings.language.kernels {
-        return Vec::new();
+    let mut faults: Vec<Diagnostic> =
+        manifest.tensors.iter().filter_map(|tensor| record_fault(tensor, settings)).collect();
+    if settings.language.kernels {
+        faults.extend(manifest.tensors.iter().flat_map(|tensor| of_tensor(tensor, settings)));
     }
-    manifest.tensors.iter().flat_map(|tensor| of_tensor(tensor, settings)).collect()
+    faults
+}
+
+/// Diagnostic for a tensor of records on a target whose language has none.
+fn record_fault(tensor: &Tensor, settings: &Settings) -> Option<Diagnostic> {
+    let is_record = settings.dialect.lacks.records && tensor.dtype.record().is_some();
+    is_record.then(|| {
+        let (name, target) = (&tensor.name, &settings.target);
+        let message = format!("`{name}` has record elements, which `{target}` does not have");
+        let place = tensor.places.dtype.clone();
+        let fault = Diagnostic::error(Code::LimitGenerated, message, place, "");
+        fault.help("keep the tensor to C: `targets=\"c\"`")
+    })
 }
 
 fn of_tensor(tensor: &Tensor, settings: &Settings) -> Vec<Diagnostic> {

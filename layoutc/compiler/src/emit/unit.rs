@@ -8,9 +8,10 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::compute_unit::{self, relayout};
 use super::dialect::Dialect;
+use super::lengths::{self, Buffer};
 use super::model::{
-    AxisUnit, ComputeUnit, Constant, ConvertUnit, Language, MacroUnit, PackFromUnit, Packed,
-    SpaceUnit, TensorUnit, Unit, VERSION,
+    AxisUnit, ComputeUnit, Constant, ConvertUnit, Language, PackFromUnit, Packed, SpaceUnit,
+    TensorUnit, Unit, VERSION,
 };
 use super::print::{self, Style};
 use super::runtime::{self, UnitRuntime};
@@ -31,7 +32,7 @@ use crate::lower::context::{Context, Naming};
 use crate::lower::expr::{Binding, lower};
 use crate::lower::index::{Quantity, ring, sharding};
 use crate::model::{Manifest, Memory, PackFrom, Tensor, fill_fault};
-use crate::plan::{self, TensorPlan};
+use crate::plan;
 
 /// Template model of a manifest, with an empty stamp. `out_stem` is the path of the generated files without extension.
 /// `Err` has all diagnostics of the first step that fails: the check of fill values and tensors, the names, or the
@@ -269,6 +270,10 @@ fn tensor_unit(
         axis.labels.clone_from(labels);
     }
     let physical = layout.physical_shape().iter().map(|extent| lower(extent, &symbol));
+    let sized = |function, buffers: [Buffer; 2]| {
+        let function = relayout(function, naming, settings);
+        lengths::with(function, buffers.map(|buffer| (&context, buffer)), settings)
+    };
     Ok(TensorUnit {
         name: tensor.name.clone(),
         element: element::type_name(settings.dialect, &dtype, false),
@@ -292,7 +297,11 @@ fn tensor_unit(
         constants: constants.into(),
         counts,
         test: test_unit::tensor(tensor, naming)?.into(),
-        macros: if settings.emit.contains(&Part::Macros) { macros(&plan)? } else { Vec::new() },
+        macros: if settings.emit.contains(&Part::Macros) {
+            macros::of_plan(&plan)?
+        } else {
+            Vec::new()
+        },
         bench: bench_unit::tensor(&context)?.into(),
         symbols_ok: plan.symbols_ok.map(Whole::<Function>::from),
         offset: plan.offset.into(),
@@ -300,8 +309,8 @@ fn tensor_unit(
         logical: plan.logical.into(),
         domain: crate::model::layout_names::domain(tensor),
         in_domain: plan.in_domain.map(Whole::<Function>::from),
-        pack: plan.pack.map(|function| relayout(function, naming, settings)),
-        unpack: plan.unpack.map(|function| relayout(function, naming, settings)),
+        pack: plan.pack.map(|function| sized(function, [Buffer::Dense, Buffer::Tensor])),
+        unpack: plan.unpack.map(|function| sized(function, [Buffer::Tensor, Buffer::Dense])),
         image: if settings.language.kernels { kernels::image(tensor, &ident)? } else { None },
         moves: if settings.language.kernels {
             kernels::moves(tensor, naming, settings)?
@@ -322,15 +331,6 @@ fn pack_from(logical: PackFrom, settings: &Settings) -> PackFromUnit {
         unpack: casts::function(settings.dialect, logical.unpack),
         dtype,
     }
-}
-
-/// Macros of the offset function and of the functions of physical indices, without those that a macro cannot compute.
-fn macros(plan: &TensorPlan) -> Result<Vec<Whole<MacroUnit>>, PlanError> {
-    let functions = [&plan.offset].into_iter().chain(&plan.indices);
-    functions
-        .filter_map(|function| macros::of(function).transpose())
-        .map(|unit| unit.map(Whole::from))
-        .collect()
 }
 
 /// Pair (constants, functions) for the `quantities` of a tensor: a macro constant for a value that is an integer, a
@@ -482,6 +482,8 @@ fn convert_unit(
         None
     };
     let [from, to] = tests;
+    let buffers = contexts.each_ref().map(|context| (context, Buffer::Tensor));
+    let function = lengths::with(relayout(moved.function, naming, settings), buffers, settings);
     Ok(Some(ConvertUnit {
         moves,
         from,
@@ -491,6 +493,6 @@ fn convert_unit(
         symbols,
         cases: test_unit::cases(&facts, &contexts.each_ref()),
         bench: bench_unit::convert(&facts, &contexts)?.into(),
-        function: relayout(moved.function, naming, settings),
+        function,
     }))
 }

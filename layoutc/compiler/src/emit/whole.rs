@@ -29,6 +29,14 @@ impl<T> Whole<T> {
         &self.requirements
     }
 
+    /// Changes the part, before it is shared with a template.
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut T))
+    where
+        T: Clone,
+    {
+        change(Arc::make_mut(&mut self.part));
+    }
+
     /// Union of the requirements of several parts.
     pub(super) fn union<'w>(parts: impl IntoIterator<Item = &'w Self>) -> Requirements
     where

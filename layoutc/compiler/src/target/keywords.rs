@@ -3,7 +3,7 @@
 use super::word_set::{Marked, Words};
 use super::words::{
     C_FUNCTIONS, C_KEYWORDS, C_MACROS, CPP_KEYWORDS, CUDA_FUNCTIONS, CUDA_KEYWORDS,
-    OPENCL_FUNCTIONS, OPENCL_KEYWORDS, OPENCL_MACROS, WINDOWS_MACROS,
+    OPENCL_FUNCTIONS, OPENCL_KEYWORDS, OPENCL_MACROS, RUST_KEYWORDS, RUST_NAMES, WINDOWS_MACROS,
 };
 
 /// Identifiers that a target language or its libraries reserve.
@@ -74,14 +74,23 @@ pub static HIP: Keywords = Keywords {
     functions: &[&C_FUNCTIONS, &CUDA_FUNCTIONS],
 };
 
+/// Names reserved in Rust.
+pub static RUST: Keywords = Keywords {
+    language: "Rust",
+    words: &[("Rust", &RUST_KEYWORDS), ("Rust's library", &RUST_NAMES)],
+    prefixes: &[("layoutc", "layoutc_"), ("layoutc", "LAYOUTC_")],
+    functions: &[],
+};
+
 impl Keywords {
-    /// Reserved names of the built-in target `target`: `c`, `opencl`, `cuda` or `hip`; `None` for other targets.
+    /// Reserved names of the built-in target `target`: `c`, `opencl`, `cuda`, `hip` or `rust`; `None` for other targets.
     pub fn of(target: &str) -> Option<&'static Self> {
         match target {
             "c" => Some(&C),
             "opencl" => Some(&OPENCL),
             "cuda" => Some(&CUDA),
             "hip" => Some(&HIP),
+            "rust" => Some(&RUST),
             _ => None,
         }
     }

@@ -13,6 +13,9 @@ pub struct Limits {
 /// Limits of C, which has neither images nor launches: the greatest representable values, so that nothing is refused.
 pub static C: Limits = Limits { image_max: [[u64::MAX; 3]; 2], launch_max: i128::MAX };
 
+/// Limits of Rust, which has neither images nor launches: those of C.
+pub static RUST: Limits = Limits { image_max: [[u64::MAX; 3]; 2], launch_max: i128::MAX };
+
 /// Limits of OpenCL. Version 1.2 requires that a device with images supports at least 8192 texels along each axis and
 /// 2048 images in an array; common devices support 16384 texels.
 pub static OPENCL: Limits =

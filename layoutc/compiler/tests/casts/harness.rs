@@ -139,7 +139,8 @@ pub(super) fn run_c(root: &Path) {
 /// Writes the generated OpenCL and CUDA files.
 pub(super) fn write_gpu(root: &Path, text: &str) {
     let (opencl, cuda) = (Some(TargetOpenCl::default()), Some(TargetCuda::default()));
-    let target = TargetsConfig { c: None, opencl, cuda, hip: None, own: BTreeMap::new() };
+    let target =
+        TargetsConfig { c: None, opencl, cuda, hip: None, rust: None, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
     let sources = MemorySources::of("m.kdl", text);
     let compiler = Compiler::new(&sources, &config);

@@ -18,6 +18,7 @@ pub fn all_targets() -> Config {
         opencl: Some(TargetOpenCl::default()),
         cuda: Some(TargetCuda::default()),
         hip: None,
+        rust: None,
         own: BTreeMap::new(),
     };
     Config { target, ..Config::default() }

@@ -198,8 +198,14 @@ fn main_c(kernel: &Kernel, stem: &str) -> String {
 /// Runs every instance by OpenCL on `PoCL` and Oclgrind; a C program packs the operands and checks the results.
 pub fn computes_in_opencl(kernel: &Kernel) {
     let text = manifest(kernel, For::Gpu);
-    let targets =
-        |c, opencl| TargetsConfig { c, opencl, cuda: None, hip: None, own: BTreeMap::new() };
+    let targets = |c, opencl| TargetsConfig {
+        c,
+        opencl,
+        cuda: None,
+        hip: None,
+        rust: None,
+        own: BTreeMap::new(),
+    };
     let folder = folder(&format!("kernel_{}_cl", kernel.name));
     let mut ranges = String::new();
     for target in
@@ -385,7 +391,8 @@ pub fn computes(kernel: &Kernel) {
 #[allow(dead_code, reason = "not every test asks")]
 pub fn gpu_faults(text: &str) -> Vec<String> {
     let opencl = Some(TargetOpenCl::default());
-    let target = TargetsConfig { c: None, opencl, cuda: None, hip: None, own: BTreeMap::new() };
+    let target =
+        TargetsConfig { c: None, opencl, cuda: None, hip: None, rust: None, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
     let sources = MemorySources::of("a.kdl", text);
     let compiler = Compiler::new(&sources, &config);

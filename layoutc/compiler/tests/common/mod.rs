@@ -17,6 +17,7 @@ pub mod kernel;
 pub mod moves;
 pub mod processors;
 pub mod report;
+pub mod rustc;
 
 use std::sync::LazyLock;
 

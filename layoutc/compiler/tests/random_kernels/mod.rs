@@ -12,6 +12,7 @@
 )]
 
 mod generate;
+mod rust;
 mod scan;
 mod schedules;
 
@@ -46,6 +47,7 @@ fn config() -> Config {
         opencl,
         cuda: Some(TargetCuda::default()),
         hip: None,
+        rust: None,
         own: BTreeMap::new(),
     };
     Config { target, ..Config::default() }

@@ -1,4 +1,4 @@
-//! Random kernel values with all operators nested: the emitted C, compiled and run, against an evaluation in Rust that
+//! Random kernel values with all operators nested: the emitted C and Rust, compiled and run, against an evaluation in Rust that
 //! shares no code with the printer. `LAYOUTC_FULL=1` runs 1,200 values with every compiler.
 #![allow(
     unreachable_pub,
@@ -12,13 +12,17 @@
 mod expression;
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::process::Command;
 
 use crate::common::cc::{build_and_run, folder};
 use crate::common::check_text::check_valid;
+use crate::common::rustc;
 use expression::{ELEMENTS, Tree, Type, Value, element};
 use layoutc_compiler::base::dtype::Dtype;
+use layoutc_compiler::emit::language::RUST_FILES;
 use layoutc_compiler::emit::{Settings, Templates, emit};
+use layoutc_compiler::model::Manifest;
 use layoutc_testing::process::is_installed;
 use layoutc_testing::{Random, cases, is_full};
 
@@ -335,31 +339,89 @@ fn run(seed: u64, count: usize) {
         let mut command = Command::new(compiler);
         command.args(flags).args(["-o", &program, "main.c", "m.c", "-lm"]);
         build_and_run(&mut command, &folder, &program);
-        let out = std::fs::read(folder.join("out.bin")).unwrap();
-        let mut rest = out.as_slice();
-        for (k, statement) in statements.iter().enumerate() {
-            let width = usize::try_from(statement.ty.bits() / 8).unwrap();
-            for (place, wanted) in statement.values(&given).into_iter().enumerate() {
-                let (bytes, after) = rest.split_at(width);
-                rest = after;
-                let mut whole = [0; 8];
-                whole[..width].copy_from_slice(bytes);
-                let got = u64::from_le_bytes(whole);
-                let is_chosen = |word: &str| statement.text(k).contains(word);
-                // clang does not distinguish the zeros when it compiles `min` and `max`.
-                let of_zeros = (is_chosen("min(") || is_chosen("max("))
-                    && is_zero(statement.ty, wanted)
-                    && is_zero(statement.ty, got);
-                assert!(
-                    of_zeros || is_same(statement.ty, wanted, got),
-                    "{compiler} {flags:?} in {}: element {place} is {:?}, not {:?}:\n{}",
-                    folder.display(),
-                    Value::of(statement.ty, got),
-                    Value::of(statement.ty, wanted),
-                    statement.text(k)
-                );
-            }
+        agree(&format!("{compiler} {flags:?}"), &folder, &statements, &given);
+    }
+    run_in_rust(&folder, &checked.manifests[0], &statements, &given);
+}
+
+/// Compares the outputs of a program in `out.bin` with the expected elements. `compiler` is its compiler in messages.
+fn agree(compiler: &str, folder: &Path, statements: &[Statement], given: &[Vec<u64>]) {
+    let out = std::fs::read(folder.join("out.bin")).unwrap();
+    let mut rest = out.as_slice();
+    for statement in statements {
+        let width = usize::try_from(statement.ty.bits() / 8).unwrap();
+        for (place, wanted) in statement.values(given).into_iter().enumerate() {
+            let (bytes, after) = rest.split_at(width);
+            rest = after;
+            let mut whole = [0; 8];
+            whole[..width].copy_from_slice(bytes);
+            let got = u64::from_le_bytes(whole);
+            let is_chosen = |word: &str| statement.text(0).contains(word);
+            // clang does not distinguish the zeros when it compiles `min` and `max`.
+            let of_zeros = (is_chosen("min(") || is_chosen("max("))
+                && is_zero(statement.ty, wanted)
+                && is_zero(statement.ty, got);
+            assert!(
+                of_zeros || is_same(statement.ty, wanted, got),
+                "{compiler} in {}: element {place} is {:?}, not {:?}:\n{}",
+                folder.display(),
+                Value::of(statement.ty, got),
+                Value::of(statement.ty, wanted),
+                statement.text(0)
+            );
         }
+    }
+}
+
+/// Program in Rust that does what the one of [`driver`] does.
+fn rust_driver(statements: &[Statement], module: &str) -> String {
+    let mut text = "mod m;\nfn main() {\n    let all = std::fs::read(\"in.bin\").unwrap();\n    \
+                    let mut rest = all.as_slice();\n    let mut out: Vec<u8> = Vec::new();\n"
+        .to_owned();
+    let element = |name: &str| match name {
+        "f16" | "bf16" => "u16".to_owned(),
+        name => name.to_owned(),
+    };
+    let elements = ROWS * COLUMNS;
+    for (name, _) in ELEMENTS {
+        let ty = element(name);
+        writeln!(
+            text,
+            "    let (bytes, after) = rest.split_at({elements} * size_of::<{ty}>());\n    rest = after;\n    \
+             let items = bytes.chunks_exact(size_of::<{ty}>());\n    \
+             let T_{name}: Vec<{ty}> = items.map(|item| {ty}::from_le_bytes(item.try_into().unwrap())).collect();"
+        )
+        .unwrap();
+    }
+    for (number, statement) in statements.iter().enumerate() {
+        let count = if statement.op == "=" { elements } else { ROWS };
+        let ty = element(statement.ty.word());
+        writeln!(text, "    let mut O{number}: Vec<{ty}> = vec![Default::default(); {count}];")
+            .unwrap();
+        let (_, head) = module.split_once(&format!("pub fn k{number}(")).unwrap();
+        let names = head.split(')').next().unwrap().split(',');
+        let names = names.filter_map(|param| param.trim().split_once(": "));
+        let args: Vec<String> = names
+            .map(|(name, ty)| format!("{}{name}", if ty.contains("mut") { "&mut " } else { "&" }))
+            .collect();
+        writeln!(text, "    m::k{number}({});", args.join(", ")).unwrap();
+        writeln!(text, "    O{number}.iter().for_each(|item| out.extend(item.to_le_bytes()));")
+            .unwrap();
+    }
+    text.push_str(
+        "    assert!(rest.is_empty());\n    std::fs::write(\"out.bin\", out).unwrap();\n}\n",
+    );
+    format!("#![allow(non_snake_case)]\nuse std::mem::size_of;\n{text}")
+}
+
+/// Runs the statements in Rust on the inputs in `in.bin`.
+fn run_in_rust(folder: &Path, manifest: &Manifest, statements: &[Statement], given: &[Vec<u64>]) {
+    let settings = Settings::of(&RUST_FILES);
+    let outputs = emit(manifest, &settings, "m", &Templates::default()).unwrap();
+    std::fs::write(folder.join("m.rs"), &outputs[0].text).unwrap();
+    std::fs::write(folder.join("main.rs"), rust_driver(statements, &outputs[0].text)).unwrap();
+    if rustc::run(folder, "main.rs") {
+        agree("rustc", folder, statements, given);
     }
 }
 

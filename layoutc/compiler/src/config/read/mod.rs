@@ -281,7 +281,9 @@ impl ConfigReader<'_> {
         let message = format!("{place} has no key `{}`", key.escape_debug());
         let words: Vec<String> = known.iter().map(|word| format!("`{word}`")).collect();
         let fault = self.error(Code::ConfigUnknownKey, &message, span);
-        fault.add_note(format!("its keys are {}", words.join(", ")));
+        if !words.is_empty() {
+            fault.add_note(format!("its keys are {}", words.join(", ")));
+        }
         let near = nearest(key, known.iter().copied());
         match near {
             Some(near) => fault.add_suggestion(near),

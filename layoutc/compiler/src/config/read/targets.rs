@@ -1,13 +1,12 @@
 //! Reads the tables `[target.…]` of layoutc.toml into a [`TargetsConfig`].
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
 use super::super::{
     CStandard, CudaIndex, EmitKind, IndexType, OpenClIndex, OpenClVersion, RuntimeMode, TargetC,
-    TargetCuda, TargetCustom, TargetHip, TargetOpenCl, TargetsConfig,
+    TargetCuda, TargetCustom, TargetHip, TargetOpenCl, TargetRust, TargetsConfig,
 };
 use super::{ConfigReader, find, integer};
 use crate::base::codes::Code;
@@ -28,7 +27,7 @@ const EMITS: &[(&str, EmitKind)] = &[
 ];
 
 /// Names of the built-in targets.
-const BUILT_IN: [&str; 4] = ["c", "opencl", "cuda", "hip"];
+const BUILT_IN: [&str; 5] = ["c", "opencl", "cuda", "hip", "rust"];
 
 /// Names of the architectures of a target.
 struct Architectures {
@@ -68,8 +67,7 @@ impl ConfigReader<'_> {
         if table.is_empty() {
             return TargetsConfig::of_c(TargetC::default());
         }
-        let mut targets =
-            TargetsConfig { c: None, opencl: None, cuda: None, hip: None, own: BTreeMap::new() };
+        let mut targets = TargetsConfig { c: None, ..TargetsConfig::default() };
         for (key, value) in table {
             let name = key.get_ref().as_ref();
             let DeValue::Table(fields) = value.get_ref() else {
@@ -88,6 +86,10 @@ impl ConfigReader<'_> {
                 "opencl" => targets.opencl = Some(self.target_opencl(fields)),
                 "cuda" => targets.cuda = Some(self.target_cuda(fields)),
                 "hip" => targets.hip = Some(self.target_hip(fields)),
+                "rust" => {
+                    self.known(fields, "[target.rust]", &[]);
+                    targets.rust = Some(TargetRust {});
+                }
                 _ => {
                     if let Some(own) = self.target_own(name, key.span(), fields) {
                         targets.own.insert(name.to_owned(), own);

@@ -1,11 +1,13 @@
 //! C dialects.
 
-use super::{Assert, Dialect, Groups, Subnormals};
+use super::{Assert, Dialect, FloatLiterals, Grammar, Groups, Lacks, Lengths, Subnormals};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::target::keywords;
 
 /// C99 to C23, and C++ for a header that is included from C++; 64-bit indices.
 pub const C: Dialect = Dialect {
+    grammar: Grammar::C,
+    lacks: Lacks::NOTHING,
     index: "int64_t",
     wide: || None,
     index_max: i64::MAX,
@@ -13,6 +15,10 @@ pub const C: Dialect = Dialect {
     counts_bytes: true,
     plain_literal: i32::MAX as i64,
     wide_literal: ("INT64_C(", ")"),
+    unsigned_suffix: "U",
+    floats: FloatLiterals::C,
+    brackets: ["{", "}"],
+    lengths: Lengths::Unknown,
     subnormals: Subnormals::Preserved,
     boolean: "bool",
     inline: "static inline ",

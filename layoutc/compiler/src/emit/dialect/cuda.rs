@@ -1,11 +1,15 @@
 //! CUDA C++ dialects.
 
-use super::{Assert, Dialect, Groups, ImageType, Subnormals};
+use super::{
+    Assert, Dialect, FloatLiterals, Grammar, Groups, ImageType, Lacks, Lengths, Subnormals,
+};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::target::keywords;
 
 /// CUDA C++ for host and device, with 32-bit indices.
 pub const CUDA: Dialect = Dialect {
+    grammar: Grammar::C,
+    lacks: Lacks::NOTHING,
     index: "int",
     wide: || Some(&CUDA_INT64),
     index_max: i32::MAX as i64,
@@ -13,6 +17,10 @@ pub const CUDA: Dialect = Dialect {
     counts_bytes: false,
     plain_literal: i32::MAX as i64,
     wide_literal: ("INT64_C(", ")"),
+    unsigned_suffix: "U",
+    floats: FloatLiterals::C,
+    brackets: ["{", "}"],
+    lengths: Lengths::Unknown,
     subnormals: Subnormals::DeviceDependent,
     boolean: "bool",
     inline: "static inline __host__ __device__ ",

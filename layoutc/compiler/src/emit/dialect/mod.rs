@@ -1,15 +1,17 @@
-//! Table of the differences between the languages of the C family. The printer is driven by this data alone and never
-//! tests for a language.
+//! Table of the differences between the target languages. The printers are driven by this data alone and never test for
+//! a language.
 
 mod c;
 mod cuda;
 mod hip;
 mod opencl;
+mod rust;
 
 pub use self::c::{C, C_INT32, C_INT32_PLAIN, C_PLAIN};
 pub use self::cuda::{CUDA, CUDA_INT64};
 pub use self::hip::{HIP, HIP_INT64};
 pub use self::opencl::{OPENCL, OPENCL_INT64};
+pub use self::rust::RUST;
 
 use crate::base::dtype::{Dtype, Scalar};
 use crate::target::keywords::Keywords;
@@ -23,9 +25,49 @@ pub enum Subnormals {
     DeviceDependent,
 }
 
-/// Syntax and library of one language of the C family, with one index type.
+/// Grammar of a language, which decides on the printer of statements and heads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grammar {
+    /// Grammar of C and of the languages derived from it.
+    C,
+    /// Grammar of Rust.
+    Rust,
+}
+
+/// Spelling of float constants that are no decimal numbers, and suffixes of decimal numbers.
+#[derive(Debug)]
+pub struct FloatLiterals {
+    /// Suffixes of a decimal number: of f32, of f64.
+    pub suffixes: [&'static str; 2],
+    /// NaN, infinity and negative infinity: of f32, of f64.
+    pub specials: [[&'static str; 3]; 2],
+}
+
+/// Lengths of the buffers that functions take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lengths {
+    /// A buffer is a pointer; its length is unknown.
+    Unknown,
+    /// A buffer is a slice, whose length functions check.
+    Checked,
+}
+
+/// Limits of a language or of its printer.
+#[derive(Debug)]
+pub struct Lacks {
+    /// True if there are no record elements.
+    pub records: bool,
+    /// Mathematical functions that the language's library does not have.
+    pub functions: &'static [&'static str],
+}
+
+/// Syntax and library of one language, with one index type.
 #[derive(Debug)]
 pub struct Dialect {
+    /// Grammar of statements and heads.
+    pub grammar: Grammar,
+    /// What the language lacks: tensors and kernels that need it are refused.
+    pub lacks: Lacks,
     /// Type of indices, extents and offsets.
     pub index: &'static str,
     /// Dialect in which byte counts are computed, with 64-bit indices; `None` if this dialect's own index type is used.
@@ -40,6 +82,14 @@ pub struct Dialect {
     pub plain_literal: i64,
     /// Text before and after an integer literal of greater magnitude: `INT64_C(` and `)`.
     pub wide_literal: (&'static str, &'static str),
+    /// Suffix of an unsigned integer literal of more than 31 bits: `U`.
+    pub unsigned_suffix: &'static str,
+    /// Float literals.
+    pub floats: FloatLiterals,
+    /// Brackets around the elements of an array in an initializer.
+    pub brackets: [&'static str; 2],
+    /// Lengths of buffers.
+    pub lengths: Lengths,
     /// Treatment of subnormal numbers by casts between `f32` and `f64`.
     pub subnormals: Subnormals,
     /// Boolean type.
@@ -141,6 +191,21 @@ pub struct Groups {
     pub unroll: &'static str,
 }
 
+impl FloatLiterals {
+    /// Literals of C, whose double constants have no suffix.
+    const C: Self = Self {
+        suffixes: ["f", ""],
+        specials: [
+            ["NAN", "INFINITY", "-INFINITY"],
+            ["(double)NAN", "(double)INFINITY", "(double)-INFINITY"],
+        ],
+    };
+}
+
+impl Lacks {
+    const NOTHING: Self = Self { records: false, functions: &[] };
+}
+
 impl Groups {
     const NONE: Self = Self { local: "", group: "", count: "", item: "", barrier: "", unroll: "" };
 }
@@ -166,7 +231,7 @@ impl Dialect {
     /// tests. The latter has no strength reduction in C, and is the former again in other languages. `None` for an
     /// unknown language or index type.
     pub fn find(language: &str, index: &str) -> Option<[&'static Dialect; 2]> {
-        let all: [(&str, [&'static Dialect; 2]); 8] = [
+        let all: [(&str, [&'static Dialect; 2]); 9] = [
             ("c", [&C, &C_PLAIN]),
             ("c", [&C_INT32, &C_INT32_PLAIN]),
             ("opencl", [&OPENCL, &OPENCL]),
@@ -175,6 +240,7 @@ impl Dialect {
             ("cuda", [&CUDA_INT64, &CUDA_INT64]),
             ("hip", [&HIP, &HIP]),
             ("hip", [&HIP_INT64, &HIP_INT64]),
+            ("rust", [&RUST, &RUST]),
         ];
         let row = all.into_iter().find(|(name, [d, _])| *name == language && d.index == index);
         row.map(|(_, dialects)| dialects)

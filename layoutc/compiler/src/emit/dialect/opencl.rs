@@ -1,12 +1,16 @@
 //! OpenCL C dialects.
 
-use super::{Assert, Dialect, Groups, Half, ImageType, Subnormals};
+use super::{
+    Assert, Dialect, FloatLiterals, Grammar, Groups, Half, ImageType, Lacks, Lengths, Subnormals,
+};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::target::keywords;
 
 /// OpenCL C 1.2 with 32-bit indices. The host's header is C or C++ and has the same identifiers, so that C++ keywords
 /// are reserved too.
 pub const OPENCL: Dialect = Dialect {
+    grammar: Grammar::C,
+    lacks: Lacks::NOTHING,
     index: "int",
     wide: || Some(&OPENCL_INT64),
     index_max: i32::MAX as i64,
@@ -14,6 +18,10 @@ pub const OPENCL: Dialect = Dialect {
     counts_bytes: false,
     plain_literal: i32::MAX as i64,
     wide_literal: ("", "L"),
+    unsigned_suffix: "U",
+    floats: FloatLiterals::C,
+    brackets: ["{", "}"],
+    lengths: Lengths::Unknown,
     subnormals: Subnormals::DeviceDependent,
     boolean: "bool",
     inline: "static inline ",

@@ -35,28 +35,33 @@ pub(super) fn binding(style: Style, tree: &Expr) -> Binding {
             | Expr::HilbertCell { .. },
             _,
         ) => Binding::Primary,
-        (Expr::Output { .. } | Expr::Address { .. } | Expr::Not { .. }, Style::C(_))
+        (
+            Expr::Output { .. } | Expr::Address { .. } | Expr::Not { .. },
+            Style::C(_) | Style::Rust(_),
+        )
         | (Expr::Neg { .. }, _) => Binding::Unary,
         (Expr::Add { .. }, _) => Binding::Sum,
         (Expr::Mul { .. }, _) => Binding::Product,
-        (Expr::Div { b, .. } | Expr::FloorDiv { b, .. }, Style::C(dialect))
-            if dialect.shifts && power_of_two(b).is_some() =>
-        {
-            Binding::Shift
+        (
+            Expr::Div { b, .. } | Expr::FloorDiv { b, .. },
+            Style::C(dialect) | Style::Rust(dialect),
+        ) if dialect.shifts && power_of_two(b).is_some() => Binding::Shift,
+        (
+            Expr::Mod { b, .. } | Expr::FloorMod { b, .. },
+            Style::C(dialect) | Style::Rust(dialect),
+        ) if dialect.shifts && power_of_two(b).is_some() => Binding::And,
+        (Expr::FloorDiv { .. } | Expr::FloorMod { .. }, Style::C(_) | Style::Rust(_)) => {
+            Binding::Primary
         }
-        (Expr::Mod { b, .. } | Expr::FloorMod { b, .. }, Style::C(dialect))
-            if dialect.shifts && power_of_two(b).is_some() =>
-        {
-            Binding::And
-        }
-        (Expr::FloorDiv { .. } | Expr::FloorMod { .. }, Style::C(_)) => Binding::Primary,
         (
             Expr::Div { .. } | Expr::FloorDiv { .. } | Expr::Mod { .. } | Expr::FloorMod { .. },
             _,
         ) => Binding::Product,
         (Expr::BitAnd { .. }, _) => Binding::And,
         (Expr::BitXor { .. }, _) => Binding::Xor,
-        (Expr::Select { then, otherwise, .. }, Style::C(_)) if one_or_zero(then, otherwise) => {
+        (Expr::Select { then, otherwise, .. }, Style::C(_) | Style::Rust(_))
+            if one_or_zero(then, otherwise) =>
+        {
             Binding::Primary
         }
         (Expr::Select { .. }, _) => Binding::Select,

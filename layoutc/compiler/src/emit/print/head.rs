@@ -1,6 +1,7 @@
 //! Printer of function heads.
 
-use crate::emit::dialect::Dialect;
+use super::rust;
+use crate::emit::dialect::{Dialect, Grammar};
 use crate::emit::element;
 use crate::emit::syntax::{Function, Param, ParamType, Returns};
 
@@ -10,8 +11,11 @@ pub(super) fn dialect_of(dialect: &'static Dialect, function: &Function) -> &'st
     if function.returns == Returns::Bytes { dialect.for_bytes() } else { dialect }
 }
 
-/// Function head `returns name(parameters)` without a semicolon.
+/// Function head without a semicolon: `returns name(parameters)`, in Rust `pub fn name(parameters) -> returns`.
 pub fn prototype(dialect: &'static Dialect, function: &Function) -> String {
+    if dialect.grammar == Grammar::Rust {
+        return rust::head(dialect, function);
+    }
     let dialect = dialect_of(dialect, function);
     let returns = match function.returns {
         Returns::Nothing => "void",

@@ -1,5 +1,5 @@
-//! Printer of expressions, statements and functions: one for all languages of the C family, and one with Python's
-//! operators for comments.
+//! Printers: one of expressions for all languages, one of statements and functions for all languages of the C family, one
+//! for Rust, and one with Python's syntax for comments.
 //!
 //! Parentheses are printed where the grammar needs them, and where gcc or clang warn without them, for example around
 //! operands with a binary operator in a shift, in `&` and in `^`.
@@ -12,6 +12,7 @@ mod moved;
 mod numbers;
 mod piece;
 mod python;
+mod rust;
 mod stmts;
 #[cfg(test)]
 mod tests;
@@ -20,10 +21,11 @@ mod threads;
 pub use self::define::define;
 pub use self::head::{parameters, prototype};
 pub use self::numbers::number;
+pub use self::rust::constant;
 pub use self::stmts::{body, stmts};
 
 use self::binding::{Binding, binding, one_or_zero, power_of_two};
-use super::dialect::Dialect;
+use super::dialect::{Dialect, Grammar};
 use crate::emit::syntax::{Compare, Expr};
 
 /// Syntax of printed expressions.
@@ -31,8 +33,28 @@ use crate::emit::syntax::{Compare, Expr};
 pub enum Style {
     /// Syntax of a language of the C family.
     C(&'static Dialect),
+    /// Syntax of Rust.
+    Rust(&'static Dialect),
     /// Python, which is also the syntax of manifests.
     Python,
+}
+
+impl Style {
+    /// Syntax of a dialect.
+    pub fn of(dialect: &'static Dialect) -> Self {
+        match dialect.grammar {
+            Grammar::C => Self::C(dialect),
+            Grammar::Rust => Self::Rust(dialect),
+        }
+    }
+
+    /// Dialect of a target language; `None` for Python.
+    fn dialect(self) -> Option<&'static Dialect> {
+        match self {
+            Self::C(dialect) | Self::Rust(dialect) => Some(dialect),
+            Self::Python => None,
+        }
+    }
 }
 
 /// Text of an expression.
@@ -59,7 +81,10 @@ impl Printer<'_> {
             Expr::Bool { value } => self.boolean(*value),
             Expr::Name { name } => self.text.push_str(name),
             Expr::Output { name } => self.prefixed("*", name),
-            Expr::Address { name } => self.prefixed("&", name),
+            Expr::Address { name } => {
+                let is_rust = matches!(self.style, Style::Rust(_));
+                self.prefixed(if is_rust { "&mut " } else { "&" }, name);
+            }
             Expr::Neg { a } => {
                 self.text.push('-');
                 self.at(a, Binding::Primary);
@@ -89,14 +114,14 @@ impl Printer<'_> {
             Expr::All { args } if args.is_empty() => self.boolean(true),
             Expr::All { args } => {
                 let and = match self.style {
-                    Style::C(_) => " && ",
+                    Style::C(_) | Style::Rust(_) => " && ",
                     Style::Python => " and ",
                 };
                 self.joined(args, and, Binding::Equality, Binding::Equality);
             }
             Expr::Not { a } => {
                 self.text.push_str(match self.style {
-                    Style::C(_) => "!",
+                    Style::C(_) | Style::Rust(_) => "!",
                     Style::Python => "not ",
                 });
                 self.at(a, Binding::Primary);
@@ -116,7 +141,7 @@ impl Printer<'_> {
     }
 
     fn prefixed(&mut self, operator: &str, name: &str) {
-        if let Style::C(_) = self.style {
+        if self.style.dialect().is_some() {
             self.text.push_str(operator);
         }
         self.text.push_str(name);
@@ -124,8 +149,8 @@ impl Printer<'_> {
 
     fn boolean(&mut self, value: bool) {
         self.text.push_str(match (self.style, value) {
-            (Style::C(_), true) => "true",
-            (Style::C(_), false) => "false",
+            (Style::C(_) | Style::Rust(_), true) => "true",
+            (Style::C(_) | Style::Rust(_), false) => "false",
             (Style::Python, true) => "True",
             (Style::Python, false) => "False",
         });
@@ -138,7 +163,7 @@ impl Printer<'_> {
             {
                 dialect.wide_literal
             }
-            Style::C(_) | Style::Python => ("", ""),
+            Style::C(_) | Style::Rust(_) | Style::Python => ("", ""),
         };
         self.text.push_str(if value < 0 { "-" } else { "" });
         self.text.push_str(open);
@@ -149,7 +174,7 @@ impl Printer<'_> {
                 self.text.push_str(close);
                 self.text.push_str(" - 1");
             }
-            Style::C(_) | Style::Python => {
+            Style::C(_) | Style::Rust(_) | Style::Python => {
                 push_integer(self.text, value.unsigned_abs());
                 self.text.push_str(close);
             }
@@ -209,7 +234,7 @@ impl Printer<'_> {
             }
             (Binding::Primary, _) => self.helper("floor_div", &[a, b], &[]),
             _ => {
-                let sign = if let Style::C(_) = self.style { " / " } else { " // " };
+                let sign = if self.style.dialect().is_some() { " / " } else { " // " };
                 self.binary(a, sign, b, [Binding::Product, Binding::Unary]);
             }
         }
@@ -233,10 +258,10 @@ impl Printer<'_> {
         self.at(b, least[1]);
     }
 
-    /// Prints a call of a helper function, with the dialect's prefix in C and without one in Python. `sides` are
+    /// Prints a call of a helper function, with the prefix of the dialect, in Python without one. `sides` are
     /// integer arguments after `args`.
     fn helper(&mut self, name: &str, args: &[&Expr], sides: &[i64]) {
-        if let Style::C(dialect) = self.style {
+        if let Some(dialect) = self.style.dialect() {
             self.text.push_str(dialect.helper);
         }
         self.text.push_str(name);
@@ -264,6 +289,20 @@ impl Printer<'_> {
                 self.binary(condition, " ? ", then, [Binding::All, Binding::Sum]);
                 self.text.push_str(" : ");
                 self.expr(otherwise);
+            }
+            Style::Rust(_) if one_or_zero(then, otherwise) => {
+                self.text.push_str("i64::from(");
+                self.expr(condition);
+                self.text.push(')');
+            }
+            Style::Rust(_) => {
+                self.text.push_str("if ");
+                self.expr(condition);
+                self.text.push_str(" { ");
+                self.expr(then);
+                self.text.push_str(" } else { ");
+                self.expr(otherwise);
+                self.text.push_str(" }");
             }
             Style::Python => {
                 self.binary(then, " if ", condition, [Binding::Sum, Binding::All]);

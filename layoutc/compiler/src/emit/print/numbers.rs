@@ -2,7 +2,7 @@
 
 use super::binding::{Binding, binding, power_of_two};
 use super::piece::{Infix, Piece};
-use super::{Style, expr};
+use super::{Style, expr, rust};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::emit::dialect::Dialect;
 use crate::emit::syntax::{Expr, Gathering, Number, NumberOp, Spelling};
@@ -10,10 +10,11 @@ use crate::emit::{arithmetic, element};
 use crate::ir::Update;
 use crate::passes::{helper, update_helper};
 
-/// Text of an element value: in the C dialect of `style`, or in Python.
+/// Text of an element value: in the dialect of `style`, or in Python.
 pub fn number(style: Style, value: &Number) -> String {
     match style {
         Style::C(dialect) => in_c(dialect, value, &str::to_owned),
+        Style::Rust(dialect) => rust::number(dialect, value),
         Style::Python => super::python::number(value).alone(),
     }
 }

@@ -11,6 +11,7 @@ pub(super) enum Tight {
     Relation,
     Sum,
     Product,
+    As,
     Unary,
     Primary,
 }
@@ -44,6 +45,11 @@ impl Infix {
     /// Operator `<`, `<=` or `>`. Operands with comparisons are in parentheses.
     pub(super) const fn relation(sign: &'static str) -> Self {
         Self { sign, tight: Tight::Relation, left: Tight::Sum, right: Tight::Sum }
+    }
+
+    /// Rust's operators `<` and `<=`: a cast before them is in parentheses.
+    pub(super) const fn rust_relation(sign: &'static str) -> Self {
+        Self { sign, tight: Tight::Relation, left: Tight::Unary, right: Tight::Sum }
     }
 
     /// Operator `+` or `-`, which associates to the left.
@@ -96,6 +102,16 @@ impl Piece {
     /// Cast `(float)a`.
     pub(super) fn cast(ty: &str, a: Piece) -> Self {
         Self { text: ["(", ty, ")", &a.held(Tight::Unary)].concat(), tight: Tight::Unary }
+    }
+
+    /// Fragment that needs parentheses as an operand of any operator.
+    pub(super) fn lowest(text: String) -> Self {
+        Self { text, tight: Tight::Select }
+    }
+
+    /// Rust's cast `a as f32`.
+    pub(super) fn cast_as(a: Piece, ty: &str) -> Self {
+        Self { text: [&a.held(Tight::As), " as ", ty].concat(), tight: Tight::As }
     }
 
     /// Infix operator: `a + b`.

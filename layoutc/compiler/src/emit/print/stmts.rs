@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::head::dialect_of;
 use super::moved::{element_of, moved};
 use super::numbers::{gathered, in_c};
-use super::{Style, expr, python, write};
+use super::{Style, expr, python, rust, write};
 use crate::emit::dialect::{Assert, Dialect};
 use crate::emit::syntax::{Among, Compare, Expr, Function, Number, Operand, Param, Stmt, Strided};
 use crate::emit::{comment, element, turns};
@@ -14,6 +14,7 @@ use crate::emit::{comment, element, turns};
 pub fn stmts(style: Style, body: &[Stmt], depth: usize) -> String {
     match style {
         Style::C(dialect) => written(dialect, &[], body, depth),
+        Style::Rust(dialect) => rust::stmts(dialect, body, depth),
         Style::Python => python::stmts(body, depth),
     }
 }
@@ -34,6 +35,7 @@ pub fn body(style: Style, function: &Function, depth: usize) -> String {
             let body: Vec<Stmt> = function.unchecked.iter().chain(rest).cloned().collect();
             written(dialect, &function.params, &body, depth)
         }
+        Style::Rust(dialect) => rust::body(dialect, function, depth),
         Style::Python => python::stmts(&function.body, depth),
     }
 }

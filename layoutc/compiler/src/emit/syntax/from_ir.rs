@@ -479,7 +479,7 @@ impl From<ir::Function> for Function {
         let unchecked = unused(names(), body.iter().filter(|stmt| !is_condition(stmt)));
         let unused = unused(names(), body.iter());
         let body = unused.into_iter().chain(stmts(body)).collect();
-        let (returns, params) = (returns.into(), all(params));
-        Self { name, doc, returns, params, body, vector_versions, in_region, unchecked }
+        let (returns, params, lengths) = (returns.into(), all(params), Vec::new());
+        Self { name, doc, returns, params, body, vector_versions, in_region, unchecked, lengths }
     }
 }

@@ -116,4 +116,8 @@ pub struct Function {
     /// makes.
     #[serde(skip)]
     pub(super) unchecked: Vec<Stmt>,
+    /// Least lengths of buffers in items, as pairs of the parameter and a number of items over the index parameters. A
+    /// language whose buffers have a length checks them. Empty for a function that a template makes.
+    #[serde(skip)]
+    pub(super) lengths: Vec<(String, Expr)>,
 }

@@ -17,7 +17,8 @@ use layoutc_testing::is_full;
 pub(super) fn computes(kernel: &Kernel) {
     let text = manifest(kernel, For::Gpu);
     let cuda = Some(TargetCuda::default());
-    let target = TargetsConfig { c: None, opencl: None, cuda, hip: None, own: BTreeMap::new() };
+    let target =
+        TargetsConfig { c: None, opencl: None, cuda, hip: None, rust: None, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
     let sources = MemorySources::of("a.kdl", &text);
     let compiler = Compiler::new(&sources, &config);

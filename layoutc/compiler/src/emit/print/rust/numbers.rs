@@ -1,0 +1,219 @@
+//! Printer of arithmetic on elements in Rust. Integers wrap. A truth value is a `bool` inside of an expression, and a
+//! `u8` in a buffer, a variable and the result of an expression.
+
+use super::super::binding::{Binding, binding};
+use super::super::piece::{Infix, Piece};
+use super::super::{Style, expr};
+use crate::base::dtype::{Dtype, Scalar};
+use crate::emit::dialect::Dialect;
+use crate::emit::syntax::{Expr, Gathering, Number, NumberOp, Spelling};
+use crate::emit::{arithmetic, element};
+use crate::ir::Update;
+use crate::passes::{helper, update_helper};
+
+/// Text of an element value.
+pub(in super::super) fn number(dialect: &'static Dialect, value: &Number) -> String {
+    word(dialect, value).alone()
+}
+
+/// Statement that combines an accumulator with `value`: `sum += value;`. `element` is the type of both.
+pub(super) fn update(
+    dialect: &'static Dialect,
+    into: &Number,
+    how: Gathering,
+    element: &str,
+    value: &Number,
+) -> String {
+    let [found, there] = [value, into].map(|side| number(dialect, side));
+    let wrapping = |op| binary(dialect, op, element, [into, value]).alone();
+    let result = match how {
+        Gathering::Set => found,
+        Gathering::Sum if is_float(element) => return format!("{there} += {found};"),
+        Gathering::Product if is_float(element) => return format!("{there} *= {found};"),
+        Gathering::Sum => wrapping(NumberOp::Add),
+        Gathering::Product => wrapping(NumberOp::Multiply),
+        Gathering::Min => extreme(dialect, (Update::Min, "<"), element, [into, value]),
+        Gathering::Max => extreme(dialect, (Update::Max, ">"), element, [into, value]),
+    };
+    format!("{there} = {result};")
+}
+
+/// Lesser or greater one of an accumulator and a value. The accumulator is kept unless the value compares less
+/// (greater); a NaN never does.
+fn extreme(
+    dialect: &'static Dialect,
+    (how, sign): (Update, &str),
+    element: &str,
+    [into, value]: [&Number; 2],
+) -> String {
+    let [found, there] = [value, into].map(|side| word(dialect, side));
+    let dtype = Dtype::of_plan(element);
+    let known = dtype.and_then(|dtype| Some((update_helper(how, dtype, value)?, dtype)));
+    if let Some((helper, dtype)) = known {
+        return Piece::call(&arithmetic::function(dialect, helper, dtype), [found, there]).alone();
+    }
+    let [found, there] = [found, there].map(Piece::alone);
+    format!("if {found} {sign} {there} {{ {found} }} else {{ {there} }}")
+}
+
+/// Index expression as a subscript: `(i * 8 + j) as usize`, or an integer.
+pub(super) fn subscript(dialect: &'static Dialect, index: &Expr) -> String {
+    let style = Style::Rust(dialect);
+    match (index, binding(style, index)) {
+        (Expr::Int { value: 0.. }, _) => expr(style, index),
+        (_, Binding::Primary) => format!("{} as usize", expr(style, index)),
+        _ => format!("({}) as usize", expr(style, index)),
+    }
+}
+
+/// Element of a buffer or array: `a[i as usize]`.
+pub(super) fn item(dialect: &'static Dialect, buffer: &str, index: &Expr) -> String {
+    format!("{buffer}[{}]", subscript(dialect, index))
+}
+
+/// True if a value is printed as an expression of type `bool`.
+fn is_truth(value: &Number) -> bool {
+    match value {
+        Number::Holds { .. } | Number::Not { .. } => true,
+        Number::Convert { to, .. } => to == "bool",
+        Number::Binary { op, .. } => matches!(
+            op,
+            NumberOp::And
+                | NumberOp::Or
+                | NumberOp::Equal
+                | NumberOp::NotEqual
+                | NumberOp::Less
+                | NumberOp::LessOrEqual
+        ),
+        _ => false,
+    }
+}
+
+/// Value in the type of its elements: a truth value is a `u8`.
+fn word(dialect: &'static Dialect, value: &Number) -> Piece {
+    let piece = printed(dialect, value);
+    if is_truth(value) { Piece::call("u8::from", [piece]) } else { piece }
+}
+
+/// Truth value as a `bool`.
+fn truth(dialect: &'static Dialect, value: &Number) -> Piece {
+    let piece = printed(dialect, value);
+    if is_truth(value) {
+        return piece;
+    }
+    Piece::infix(piece, Infix::equality("!="), Piece::primary("0"))
+}
+
+fn printed(dialect: &'static Dialect, value: &Number) -> Piece {
+    let style = Style::Rust(dialect);
+    if let Some((helper, dtype, args)) = helper(value) {
+        let function = arithmetic::function(dialect, helper, dtype);
+        return Piece::call(&function, args.into_iter().map(|arg| word(dialect, arg)));
+    }
+    match value {
+        Number::Constant { element, bits } => {
+            Piece::literal(element::literal(dialect, element, bits, Spelling::Number))
+        }
+        Number::Name { name } => Piece::primary(name),
+        Number::Item { array: buffer, index } | Number::Load { buffer, index, through: None } => {
+            Piece::primary(item(dialect, buffer, index))
+        }
+        Number::Load { buffer, index, through: Some(load) } => {
+            Piece::primary(format!("{load}({buffer}, {})", expr(style, index)))
+        }
+        Number::Index { element, value } => {
+            let text = expr(style, value);
+            let is_primary = binding(style, value) == Binding::Primary;
+            let index = if is_primary { Piece::primary(text) } else { Piece::lowest(text) };
+            let ty = element::type_name(dialect, element, false);
+            if ty == dialect.index { index } else { Piece::cast_as(index, &ty) }
+        }
+        Number::Holds { condition } => Piece::lowest(expr(style, &super::truth(condition))),
+        Number::Fetch { function, args } => {
+            Piece::call(function, args.iter().map(|arg| Piece::primary(expr(style, arg))))
+        }
+        Number::Negate { element, a } if is_integer(element) => {
+            Piece::call(&method(dialect, element, "wrapping_neg"), [word(dialect, a)])
+        }
+        Number::Negate { a, .. } => Piece::prefix("-", word(dialect, a)),
+        Number::Not { a } => Piece::prefix("!", truth(dialect, a)),
+        Number::Binary { op, element, a, b } => binary(dialect, *op, element, [a, b]),
+        Number::Select { condition, then, otherwise } => {
+            let condition = truth(dialect, condition).alone();
+            let [then, otherwise] = [then, otherwise].map(|side| word(dialect, side).alone());
+            Piece::lowest(format!("if {condition} {{ {then} }} else {{ {otherwise} }}"))
+        }
+        Number::Call { function, element, args } => call(dialect, function, element, args),
+        Number::Convert { from, to, value } if to == "bool" => {
+            let zero = if is_float(from) { "0.0" } else { "0" };
+            Piece::infix(word(dialect, value), Infix::equality("!="), Piece::primary(zero))
+        }
+        Number::Convert { to, value, .. } => {
+            let ty = element::type_name(dialect, to, false);
+            Piece::cast_as(word(dialect, value), &ty)
+        }
+        Number::Cast { cast, value } => {
+            let function = format!("{}cast_{cast}", dialect.structure);
+            Piece::call(&function, [word(dialect, value)])
+        }
+    }
+}
+
+fn binary(dialect: &'static Dialect, op: NumberOp, element: &str, [a, b]: [&Number; 2]) -> Piece {
+    let wrapping = |name: &str| {
+        let method = method(dialect, element, name);
+        Piece::call(&method, [a, b].map(|side| word(dialect, side)))
+    };
+    let operator = match op {
+        NumberOp::Add if is_integer(element) => return wrapping("wrapping_add"),
+        NumberOp::Subtract if is_integer(element) => return wrapping("wrapping_sub"),
+        NumberOp::Multiply if is_integer(element) => return wrapping("wrapping_mul"),
+        NumberOp::Add => Infix::sum("+"),
+        NumberOp::Subtract => Infix::sum("-"),
+        NumberOp::Multiply => Infix::product("*"),
+        NumberOp::Divide | NumberOp::FloorDivide => Infix::product("/"),
+        NumberOp::Modulo => Infix::product("%"),
+        NumberOp::And | NumberOp::Or => {
+            let operator = if op == NumberOp::And { Infix::and("&&") } else { Infix::or("||") };
+            return Piece::infix(truth(dialect, a), operator, truth(dialect, b));
+        }
+        NumberOp::Equal => Infix::equality("=="),
+        NumberOp::NotEqual => Infix::equality("!="),
+        NumberOp::Less => Infix::rust_relation("<"),
+        NumberOp::LessOrEqual => Infix::rust_relation("<="),
+        // Printed before, as a call of a helper function.
+        NumberOp::Min => return wrapping("min"),
+        NumberOp::Max => return wrapping("max"),
+    };
+    Piece::infix(word(dialect, a), operator, word(dialect, b))
+}
+
+fn call(dialect: &'static Dialect, function: &str, element: &str, args: &[Number]) -> Piece {
+    let math = |function: &str| {
+        let function = (dialect.math)(function, element);
+        Piece::call(&function, args.iter().map(|arg| word(dialect, arg)))
+    };
+    match (function, args) {
+        ("abs", [only]) if matches!(element, "u32" | "u64") => word(dialect, only),
+        ("rsqrt", _) => {
+            let one = if element == "f32" { "1.0_f32" } else { "1.0_f64" };
+            Piece::infix(Piece::primary(one), Infix::product("/"), math("sqrt"))
+        }
+        _ => math(function),
+    }
+}
+
+/// Path of a method of an element type: `i32::wrapping_add`.
+fn method(dialect: &'static Dialect, element: &str, name: &str) -> String {
+    [&element::type_name(dialect, element, false), "::", name].concat()
+}
+
+fn is_float(element: &str) -> bool {
+    let scalar = Dtype::of_plan(element).map(|dtype| dtype.scalar);
+    matches!(scalar, Some(Scalar::F32 | Scalar::F64))
+}
+
+/// True for an arithmetic type that is neither f32, f64 nor bool.
+fn is_integer(element: &str) -> bool {
+    !is_float(element) && element != "bool"
+}
