@@ -97,6 +97,12 @@ const PURPOSES: &[(&str, &str)] = &[
     ("opencl/kernels.cl.j2", "kernels of one conversion"),
     ("opencl/launch.h.j2", "NDRanges of one conversion"),
     ("opencl/program.cl.j2", "index functions and kernels"),
+    ("rust/arithmetic.rs.j2", "element arithmetic without an operator"),
+    ("rust/casts.rs.j2", "casts of elements"),
+    ("rust/floats.rs.j2", "body of a cast between floats"),
+    ("rust/integers.rs.j2", "integer arithmetic of index functions"),
+    ("rust/module.rs.j2", "module: constants, functions, relayouts, kernels"),
+    ("rust/packed.rs.j2", "loads and stores of elements that share bytes"),
 ];
 
 fn purpose(name: &str) -> &'static str {
