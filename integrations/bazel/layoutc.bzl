@@ -26,6 +26,7 @@ _FILES = {
     "opencl": [("", ".cl", None), ("", ".h", None)],
     "cuda": [("", ".cuh", None), ("", ".cu", None)],
     "hip": [("", ".hip.h", None), ("", ".hip", None)],
+    "rust": [("", ".rs", None)],
 }
 
 def _join(*parts):

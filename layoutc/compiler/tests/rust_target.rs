@@ -407,7 +407,7 @@ fn rust_refuses_records_and_functions_that_its_library_lacks() {
             "{tensor}kernel k {{ operands A B\n  compute \"B[i] = {value}\" }}\ninstance k1 of=k A=a B=b\n"
         )
     };
-    let record = "tensor r { dtype { x f32; y f32 }; shape { i 8 } }\n";
+    let record = "tensor r { dtype { x f32; y i16 }; shape { i 8 } }\n";
     let refused = [
         (kernel("erf(A[i])"), Code::LimitChoice, "`erf` is not a function of Rust's library"),
         (

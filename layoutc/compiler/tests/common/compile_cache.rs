@@ -58,5 +58,5 @@ fn state(key: &str, command: &Command, folder: &Path, others: &[&Path]) -> Strin
 
 fn is_source(file: &Path) -> bool {
     let ending = file.extension().unwrap_or_default();
-    ["c", "h", "inc", "cpp", "hpp", "cu", "cuh", "awk"].iter().any(|source| ending == *source)
+    ["c", "h", "inc", "cpp", "hpp", "cu", "cuh", "awk", "rs"].iter().any(|source| ending == *source)
 }

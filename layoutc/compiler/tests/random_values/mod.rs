@@ -411,7 +411,7 @@ fn rust_driver(statements: &[Statement], module: &str) -> String {
     text.push_str(
         "    assert!(rest.is_empty());\n    std::fs::write(\"out.bin\", out).unwrap();\n}\n",
     );
-    format!("#![allow(non_snake_case)]\nuse std::mem::size_of;\n{text}")
+    format!("#![allow(non_snake_case, unused_variables)]\nuse std::mem::size_of;\n{text}")
 }
 
 /// Runs the statements in Rust on the inputs in `in.bin`.
