@@ -291,7 +291,7 @@ fn unknown_target_gets_a_suggestion() {
     for (requested, hint) in [
         ("opencl", "add `[target.opencl]` to layoutc.toml"),
         ("cuad", "did you mean `cuda`?"),
-        ("rust", "expected one of `c`, `cuda`"),
+        ("zig", "expected one of `c`, `cuda`"),
     ] {
         let line = format!("error: unknown target `{requested}`; {hint}\n");
         let ran = sandbox.run(&["build", "--target", requested]);

@@ -259,7 +259,8 @@ fn outputs_of_an_invalid_project_are_refused() {
 fn templates_are_listed_with_their_purpose() {
     let sandbox = Sandbox::new(&[]);
     let ran = sandbox.run(&["templates", "list"]);
-    let row = "c/header.h.j2         c       public header: constants, index functions, prototypes";
+    let row =
+        "c/header.h.j2          c       public header: constants, index functions, prototypes";
     assert!(ran.success().lines().any(|line| line == row), "{}", ran.out);
     let ran = sandbox.run(&["templates", "list", "--format", "json"]);
     let names: Vec<Value> = ran.success().lines().map(|line| json(line)["name"].clone()).collect();

@@ -122,10 +122,14 @@ fn printed(dialect: &'static Dialect, value: &Number) -> Piece {
             Piece::primary(format!("{load}({buffer}, {})", expr(style, index)))
         }
         Number::Index { element, value } => {
-            let text = expr(style, value);
+            let ty = element::type_name(dialect, element, false);
+            let mut text = expr(style, value);
+            // Without its type a literal is an `i32`.
+            if ty != dialect.index && matches!(value, Expr::Int { .. }) {
+                text.extend(["_", dialect.index]);
+            }
             let is_primary = binding(style, value) == Binding::Primary;
             let index = if is_primary { Piece::primary(text) } else { Piece::lowest(text) };
-            let ty = element::type_name(dialect, element, false);
             if ty == dialect.index { index } else { Piece::cast_as(index, &ty) }
         }
         Number::Holds { condition } => Piece::lowest(expr(style, &super::truth(condition))),
@@ -150,7 +154,15 @@ fn printed(dialect: &'static Dialect, value: &Number) -> Piece {
         }
         Number::Convert { to, value, .. } => {
             let ty = element::type_name(dialect, to, false);
-            Piece::cast_as(word(dialect, value), &ty)
+            let mut value_text = word(dialect, value);
+            // Without its type a literal is an `i32`.
+            if let Number::Constant { element, .. } = value.as_ref()
+                && is_integer(element)
+            {
+                let from = element::type_name(dialect, element, false);
+                value_text = Piece::literal(format!("{}_{from}", value_text.alone()));
+            }
+            Piece::cast_as(value_text, &ty)
         }
         Number::Cast { cast, value } => {
             let function = format!("{}cast_{cast}", dialect.structure);
