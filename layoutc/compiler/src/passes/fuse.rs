@@ -76,22 +76,39 @@ fn fused_kind(first: &Stmt, second: &Stmt) -> Option<LoopKind> {
 }
 
 /// Appends the statements `more` to a body, and their index constants to those at its start, so that loops of both are
-/// adjacent. Constants that the body has with the same value are left out, and others of the same name renamed.
+/// adjacent. Constants that the body has with the same value are left out. Others that have the name of a constant or
+/// loop variable anywhere in the body are renamed: the fusion of inner loops must not change what a name means.
 fn append(into: &mut Vec<Stmt>, more: &[Stmt], unused: &mut dyn FnMut(&str) -> String) {
     let mut more = more.to_vec();
     let constants: Vec<Stmt> = into.iter().filter(|stmt| is_constant(stmt)).cloned().collect();
     for constant in &constants {
         more.retain(|stmt| stmt != constant);
         let Stmt::Let { name: taken, .. } = constant else { continue };
-        if more.iter().any(|stmt| stmt.declares(taken)) {
-            let new = unused(taken);
-            more.iter_mut().for_each(|stmt| redeclare(stmt, taken, &new));
-        }
+        rename_in(&mut more, taken, unused);
+    }
+    let mut names = BTreeSet::new();
+    for stmt in &more {
+        stmt.walk(&mut |stmt| {
+            if let Stmt::Let { name, .. } = stmt {
+                names.insert(name.clone());
+            }
+        });
+    }
+    for name in names.iter().filter(|name| into.iter().any(|stmt| stmt.declares(name))) {
+        rename_in(&mut more, name, unused);
     }
     let head = into.iter().take_while(|stmt| is_constant(stmt)).count();
     let (own, rest): (Vec<Stmt>, Vec<Stmt>) = more.into_iter().partition(is_constant);
     into.splice(head..head, own);
     into.extend(rest);
+}
+
+/// Renames the index constant `taken` of a body, if it declares one.
+fn rename_in(body: &mut [Stmt], taken: &str, unused: &mut dyn FnMut(&str) -> String) {
+    if body.iter().any(|stmt| stmt.declares(taken)) {
+        let new = unused(taken);
+        body.iter_mut().for_each(|stmt| redeclare(stmt, taken, &new));
+    }
 }
 
 /// True for a constant whose value depends on no memory, only on constants and loop variables.

@@ -99,6 +99,32 @@ fn parts_of_a_row_are_copied_in_one_loop() {
     assert_eq!(fused, expected);
 }
 
+/// The first part declares `p0` inside of its inner loop, the second before its own.
+#[test]
+fn fused_inner_loops_read_their_own_constants() {
+    let mut number = 0;
+    let mut name = |_: &str| {
+        number += 1;
+        format!("p{number}")
+    };
+    let serial = LoopKind::Serial;
+    let first = counted("j", 4, serial.clone(), vec![rows(serial.clone(), 1)]);
+    let Stmt::For { body: own, .. } = rows(serial.clone(), 2) else { return };
+    let [constant, zeroed] = <[Stmt; 2]>::try_from(own).unwrap();
+    let inner = counted("i", 8, serial.clone(), vec![zeroed]);
+    let second = counted("j", 4, serial, vec![constant, inner]);
+    let fused = after(vec![first, second], |function| {
+        function.body = fuse(std::mem::take(&mut function.body), &mut name);
+    });
+    let zeroed = |start: &str| format!("zero_runs b[{start}] by 64 bytes, 2 x 16 bytes\n");
+    let expected = format!(
+        "f() -> Nothing\n  for j in 0..4\n    let p1 = (i + 2)\n    for i in 0..8\n      let p0 = (i + 1)\n      {}      {}",
+        zeroed("p0"),
+        zeroed("p1"),
+    );
+    assert_eq!(fused, expected);
+}
+
 #[test]
 fn a_fused_loop_is_parallel_if_one_of_its_parts_is() {
     let [serial, parallel] = [LoopKind::Serial, LoopKind::Parallel];
