@@ -52,7 +52,7 @@ pub enum Lengths {
     Checked,
 }
 
-/// Limits of a language or of its printer.
+/// Features that a language or its printer does not have.
 #[derive(Debug)]
 pub struct Lacks {
     /// True if there are no record elements.
@@ -66,7 +66,7 @@ pub struct Lacks {
 pub struct Dialect {
     /// Grammar of statements and heads.
     pub grammar: Grammar,
-    /// What the language lacks: tensors and kernels that need it are refused.
+    /// Features that the language does not have: tensors and kernels that need one are refused.
     pub lacks: Lacks,
     /// Type of indices, extents and offsets.
     pub index: &'static str,
