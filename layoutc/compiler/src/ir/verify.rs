@@ -1,5 +1,5 @@
-//! Verifier of functions of the loop IR. It checks that names are used only in the scope of their declaration, that
-//! types agree, that read-only buffers are not written, that loops are nested legally, and that steps are positive.
+//! Verifier of functions of the loop IR. It checks that names are used only in the scope of their declaration and not
+//! declared again there, that types agree, that read-only buffers are not written, that loops are nested legally, and that steps are positive.
 
 use thiserror::Error;
 
@@ -13,6 +13,13 @@ pub enum VerifyError {
     #[error("`{name}` is not declared here")]
     Undeclared {
         /// Name that is not visible.
+        name: String,
+    },
+    /// A name is declared in the scope of another declaration of it, so that a pass that moves statements may change what
+    /// it means. Reported only if there is no other violation.
+    #[error("`{name}` is declared twice")]
+    Shadowed {
+        /// Name that is declared again.
         name: String,
     },
     /// A statement writes a read-only buffer, or declares a written alias of it. Read-only are inputs of the function,
@@ -49,18 +56,20 @@ pub enum VerifyError {
     },
 }
 
-/// Checks that a function obeys the rules of the loop IR: declared names, matching types, no writes to read-only
+/// Checks that a function obeys the rules of the loop IR: names declared once in a scope, matching types, no writes to read-only
 /// buffers, legal nests and positive steps.
 ///
 /// # Errors
 /// The first violation, in the order of the statements: [`VerifyError::Undeclared`], [`VerifyError::ReadOnly`],
-/// [`VerifyError::Type`], [`VerifyError::LoopKind`] or [`VerifyError::Step`].
+/// [`VerifyError::Type`], [`VerifyError::LoopKind`] or [`VerifyError::Step`]. Otherwise the first
+/// [`VerifyError::Shadowed`].
 pub fn verify(function: &Function) -> Result<(), VerifyError> {
-    let mut verifier = Verifier { names: Vec::new(), loops: Vec::new() };
+    let mut verifier = Verifier { names: Vec::new(), loops: Vec::new(), shadowed: None };
     for Param { name, ty } in &function.params {
         verifier.names.push((name.clone(), Declared::of_param(*ty)));
     }
-    verifier.body(&function.body)
+    verifier.body(&function.body)?;
+    verifier.shadowed.map_or(Ok(()), |name| Err(VerifyError::Shadowed { name }))
 }
 
 /// Declared name: an index, an element value, or a buffer with its access.
@@ -102,6 +111,8 @@ struct Verifier {
     names: Vec<(String, Declared)>,
     /// Kinds of the enclosing loops, the innermost last.
     loops: Vec<LoopKind>,
+    /// First name that is declared in the scope of another declaration of it.
+    shadowed: Option<String>,
 }
 
 impl Verifier {
@@ -115,6 +126,9 @@ impl Verifier {
     }
 
     fn declare(&mut self, name: &str, declared: Declared) {
+        if self.shadowed.is_none() && self.names.iter().any(|(known, _)| known == name) {
+            self.shadowed = Some(name.to_owned());
+        }
         self.names.push((name.to_owned(), declared));
     }
 
@@ -390,6 +404,21 @@ mod tests {
         assert_eq!(check(vec![over("i", LoopKind::Serial, vec![copy()])]), Ok(()));
         let outside = vec![over("i", LoopKind::Serial, vec![copy()]), copy()];
         assert_eq!(check(outside), Err(VerifyError::Undeclared { name: "i".to_owned() }));
+    }
+
+    #[test]
+    fn names_are_declared_once_in_a_scope() {
+        let constant = || Stmt::Let { name: "k".to_owned(), value: Expr::int(1) };
+        let inner = |name: &str| over(name, LoopKind::Serial, vec![constant()]);
+        assert_eq!(check(vec![inner("i"), inner("i"), constant()]), Ok(()));
+        for (body, name) in [
+            (vec![constant(), inner("i")], "k"),
+            (vec![inner("k")], "k"),
+            (vec![over("i", LoopKind::Serial, vec![inner("i")])], "i"),
+            (vec![inner("n")], "n"),
+        ] {
+            assert_eq!(check(body), Err(VerifyError::Shadowed { name: name.to_owned() }));
+        }
     }
 
     #[test]

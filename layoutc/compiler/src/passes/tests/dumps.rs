@@ -59,13 +59,20 @@ fn padding_is_zeroed_beside_its_elements() {
     );
 }
 
-/// Loop over rows with the start of each, and a copy of a run in it.
-fn rows(kind: LoopKind, start: i64) -> Stmt {
-    let (name, value) =
-        ("p0".to_owned(), Expr::Add { args: vec![Expr::name("i"), Expr::int(start)] });
+/// Start of a row.
+fn row_start(start: i64) -> Stmt {
+    let value = Expr::Add { args: vec![Expr::name("i"), Expr::int(start)] };
+    Stmt::Let { name: "p0".to_owned(), value }
+}
+
+fn zero_row() -> Stmt {
     let to = Strided { index: Expr::name("p0"), ..runs("b", Expr::int(0)) };
-    let zeroed = Primitive::ZeroRuns { to, count: Expr::int(2), bytes: Expr::int(16) };
-    counted("i", 8, kind, vec![Stmt::Let { name, value }, zeroed.into()])
+    Primitive::ZeroRuns { to, count: Expr::int(2), bytes: Expr::int(16) }.into()
+}
+
+/// Loop over rows with the start of each, and zeroed runs in it.
+fn rows(kind: LoopKind, start: i64) -> Stmt {
+    counted("i", 8, kind, vec![row_start(start), zero_row()])
 }
 
 #[test]
@@ -109,10 +116,8 @@ fn fused_inner_loops_read_their_own_constants() {
     };
     let serial = LoopKind::Serial;
     let first = counted("j", 4, serial.clone(), vec![rows(serial.clone(), 1)]);
-    let Stmt::For { body: own, .. } = rows(serial.clone(), 2) else { return };
-    let [constant, zeroed] = <[Stmt; 2]>::try_from(own).unwrap();
-    let inner = counted("i", 8, serial.clone(), vec![zeroed]);
-    let second = counted("j", 4, serial, vec![constant, inner]);
+    let inner = counted("i", 8, serial.clone(), vec![zero_row()]);
+    let second = counted("j", 4, serial, vec![row_start(2), inner]);
     let fused = after(vec![first, second], |function| {
         function.body = fuse(std::mem::take(&mut function.body), &mut name);
     });
