@@ -1,5 +1,6 @@
 //! Verifier of functions of the loop IR. It checks that names are used only in the scope of their declaration and not
-//! declared again there, that types agree, that read-only buffers are not written, that loops are nested legally, and that steps are positive.
+//! declared again there, that types agree, that read-only buffers are not written, that loops are nested legally, and
+//! that steps are positive.
 
 use thiserror::Error;
 
@@ -56,8 +57,8 @@ pub enum VerifyError {
     },
 }
 
-/// Checks that a function obeys the rules of the loop IR: names declared once in a scope, matching types, no writes to read-only
-/// buffers, legal nests and positive steps.
+/// Checks that a function obeys the rules of the loop IR: names declared once in a scope, matching types, no writes to
+/// read-only buffers, legal nests and positive steps.
 ///
 /// # Errors
 /// The first violation, in the order of the statements: [`VerifyError::Undeclared`], [`VerifyError::ReadOnly`],

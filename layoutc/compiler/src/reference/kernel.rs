@@ -69,7 +69,17 @@ pub(crate) fn plain(
         scope.buffers.iter().filter(|bound| bound.buffer.is_local).filter_map(on_the_stack);
     let mut body: Vec<Stmt> = stacked.collect();
     for number in 0..compute.statements.len() {
-        body.extend(scope.statement(number, namer.clone())?);
+        let stmts = scope.statement(number, namer.clone())?;
+        // Without a loop around them, the variables of a statement are visible in the next statements.
+        for stmt in &stmts {
+            if let Stmt::Variable { name, .. }
+            | Stmt::LetIndex { name, .. }
+            | Stmt::LetElement { name, .. } = stmt
+            {
+                namer.name(name);
+            }
+        }
+        body.extend(stmts);
     }
     let mut doc: Vec<String> =
         compute.statements.iter().map(|statement| statement.text.clone()).collect();

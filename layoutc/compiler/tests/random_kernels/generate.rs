@@ -163,7 +163,7 @@ pub fn draft(random: &mut Random, number: usize) -> Draft {
     let window = random.below(axes.r + 1);
     let schedule_axes;
     let mut computed_at = String::new();
-    let compute = match random.below(7) {
+    let compute = match random.below(8) {
         0 => {
             tensor(&mut text, random, (&b, ty), [("j", j), ("i", i)]);
             tensor(&mut text, random, (&o, ty), [("i", i), ("j", j)]);
@@ -204,6 +204,17 @@ pub fn draft(random: &mut Random, number: usize) -> Draft {
             format!("{o}[i, j] {op} ({a}[i, j + r - {window}] ?? {outside}) * {w}[r]")
         }
         5 => {
+            // Reductions of the whole tensor, in one scope with all statements.
+            tensor(&mut text, random, (&o, ty), [("i", i), ("j", j)]);
+            schedule_axes = Vec::new();
+            let reduced = ["top", "all"].map(|name| {
+                let op = *random.pick(&["+=", "max=", "min="]);
+                format!("{name}[] {op} {a}[i, j]")
+            });
+            let leaves = [format!("{a}[i, j]"), "top[]".to_owned(), "all[]".to_owned()];
+            format!("{}\n{o}[i, j] = {}", reduced.join("\n"), value(random, &leaves, is_float, 2))
+        }
+        6 => {
             tensor(&mut text, random, (&o, ty), [("i", i), ("j", j)]);
             let leaves = [leaf_of_table, format!("{a}[i, j]")];
             schedule_axes = vec!["i", "j"];
