@@ -265,7 +265,7 @@ fn printed_schedules_of_random_conversions_give_the_same_code() {
     let mut random = layoutc_testing::random::Random::new(20_261_130);
     let mut pick = |below: u64| random.below(below);
     let mut layouts = 0;
-    for _ in 0..layoutc_testing::campaign::cases(150, 2_000) {
+    for _ in 0..layoutc_testing::campaign::cases(150, 1_200) {
         let rank = 2 + pick(3);
         let axes: Vec<char> = "abcd".chars().take(usize::try_from(rank).unwrap()).collect();
         let extents: Vec<u64> = axes.iter().map(|_| 1 + pick(40)).collect();

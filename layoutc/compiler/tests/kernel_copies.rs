@@ -119,7 +119,7 @@ fn bodies(text: &str, name: &str) -> Vec<String> {
 fn kernels_that_copy_are_the_conversions_of_their_operands() {
     let mut random = Random::new(campaign::number("LAYOUTC_SEED").unwrap_or(0xC0B1));
     let (mut compared, mut ran) = (0, 0);
-    let total = cases(120, 1000);
+    let total = cases(120, 600);
     for _ in 0..total {
         let (text, is_chain) = manifest(&mut random);
         let Some(files) = files(&text) else { continue };
