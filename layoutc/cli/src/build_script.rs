@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use layoutc_compiler::emit::outputs::exchanged;
 use thiserror::Error;
 
 use crate::build::{self, BuildArgs, DependencyGraph, RowSelection, SelectArgs};
@@ -114,14 +115,13 @@ impl GeneratedFiles {
     /// Paths of the C sources of which a library is compiled, in the order of [`Self::outputs`]: those beside their
     /// header. Programs (folders `tests` and `bench`) and sources that need MPI (folder `mpi`) are not among them.
     pub fn c_sources(&self) -> impl Iterator<Item = &Path> {
-        // The header of the tensors that the exchanges in `mpi/a_mpi.c` move is `a.h`.
         let needs_mpi = |path: &Path| {
-            let below = path.strip_prefix(self.include.join("mpi")).ok()?.to_str()?;
-            let header = self.include.join(format!("{}.h", below.strip_suffix("_mpi.c")?));
-            Some(self.outputs.contains(&header))
+            let below = path.strip_prefix(&self.include).ok().and_then(Path::to_str);
+            let header = below.and_then(exchanged).map(|header| self.include.join(header));
+            header.is_some_and(|header| self.outputs.contains(&header))
         };
         self.with_extension("c").filter(move |path| {
-            needs_mpi(path) != Some(true) && self.outputs.contains(&path.with_extension("h"))
+            !needs_mpi(path) && self.outputs.contains(&path.with_extension("h"))
         })
     }
 }

@@ -36,8 +36,7 @@ pub(crate) struct BuildAction {
 pub(crate) enum ActionScope {
     Manifest(PathBuf),
     /// Umbrella header, which includes the C headers of all manifests of the project. The paths are those of the
-    /// configuration file and the template files on which the header depends. It also depends on the set of outputs of
-    /// the manifests.
+    /// configuration file and of the template files, on which it depends besides the set of outputs of the manifests.
     Project(Vec<PathBuf>),
 }
 

@@ -227,9 +227,9 @@ fn manifest_check(
 }
 
 /// Generates the files for all pairs of target and manifest in `scan.work`, and the umbrella header, from the checked
-/// manifests in `made`, and the shared runtime if it is in `scan.work`. Stores the files in `made`. Errors, such as those of planning and of templates, are added to
-/// the report of `desk`; after an error in the files of a manifest, no files are stored. Templates of the project first
-/// run in the sandbox.
+/// manifests in `made`, and the shared runtime if it is in `scan.work`. Stores the files in `made`. Errors, such as
+/// those of planning and of templates, are added to the report of `desk`; after an error in the files of a manifest, no
+/// files are stored. Templates of the project first run in the sandbox.
 ///
 /// # Errors
 /// [`CommandError::Input`] if the templates exceed the limits of the sandbox. [`CommandError::Machine`] if a template

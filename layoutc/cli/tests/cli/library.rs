@@ -38,6 +38,32 @@ fn build_script_api_writes_only_below_the_out_dir() {
 }
 
 #[test]
+fn c_sources_are_those_of_a_library() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (project, out) = (folder.path().join("kernels"), folder.path().join("out"));
+    // An exchange in `mpi/a_mpi.c`, and manifests with paths of that form.
+    let sharded = "mesh m { x 2 }\ntensor rows dtype=f32 {\n    shape { r 8; c 4 }\n    shard m r=\"x\"\n}\n\
+        tensor columns dtype=f32 {\n    shape { r 8; c 4 }\n    shard m c=\"x\"\n}\nconvert rows to=columns\n";
+    for (name, text) in [
+        ("a", sharded.to_owned()),
+        ("mpi/b_mpi", MANIFEST.replace("tensor t", "tensor b")),
+        ("tests/c_test", MANIFEST.replace("tensor t", "tensor c")),
+    ] {
+        let path = project.join(format!("layouts/{name}.kdl"));
+        fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+        fs::write(path, text).expect("a file");
+    }
+    fs::create_dir_all(&out).expect("a folder");
+    let config = "[target.c]\nemit = [\"pack\", \"test\", \"bench\"]\n";
+    fs::write(project.join("layoutc.toml"), config).expect("a file");
+    let generated = layoutc::build(&project, &out).unwrap_or_else(|failure| panic!("{failure}"));
+    let sources = ["a.c", "mpi/b_mpi.c", "tests/c_test.c"];
+    let sources = sources.map(|path| generated.include.join(path));
+    assert_eq!(generated.c_sources().collect::<Vec<_>>(), sources);
+    assert!(generated.outputs.contains(&generated.include.join("mpi/a_mpi.c")));
+}
+
+#[test]
 fn library_without_the_cli_needs_no_cli_crates() {
     let args = ["-p", "layoutc", "-e", "normal", "--no-default-features", "--prefix", "none"];
     let mut command = Command::new(env!("CARGO"));

@@ -205,8 +205,8 @@ fn missing(own: &OwnFile, templates: &Templates) -> Option<Diagnostic> {
     })
 }
 
-/// Paths of the generated files of a manifest, in the order of [`Target::files`]. `out_stem` is as there. `exchanges` is true if the manifest converts sharded tensors; nothing else in the manifest
-/// changes the paths.
+/// Paths of the generated files of a manifest, in the order of [`Target::files`], whose `out_stem` is the argument.
+/// `exchanges` is true if the manifest converts sharded tensors; nothing else in the manifest changes the paths.
 pub fn paths(settings: &Settings, out_stem: &str, exchanges: bool) -> Vec<String> {
     wanted(settings, out_stem, exchanges).into_iter().map(|(_, path)| path).collect()
 }

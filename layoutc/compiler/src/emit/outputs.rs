@@ -28,6 +28,15 @@ pub fn runtime_path(config: &Config) -> Option<String> {
     header::path(config)
 }
 
+/// Header of the tensors that an exchange over MPI moves: `layers/a.h` if `path` is `mpi/layers/a_mpi.h` or
+/// `mpi/layers/a_mpi.c`; `None` for a path of another form. A file with a path of this form needs MPI if that header is an
+/// output too. Both paths are relative to the folder of the C target.
+pub fn exchanged(path: &str) -> Option<String> {
+    let below = path.strip_prefix("mpi/")?;
+    let stem = below.strip_suffix("_mpi.h").or_else(|| below.strip_suffix("_mpi.c"))?;
+    Some(format!("{stem}.h"))
+}
+
 /// C target and path of its umbrella header, relative to the target's folder; `None` if no header is configured.
 pub(super) fn umbrella_header(config: &Config) -> Option<(&TargetC, String)> {
     let c = config.target.c.as_ref()?;
@@ -83,7 +92,7 @@ pub(super) fn relative(from: &str, to: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::relative;
+    use super::{exchanged, relative};
 
     #[test]
     fn paths_relative_to_the_folder_of_a_file() {
@@ -95,6 +104,20 @@ mod tests {
             ("layers/x/all.h", "layers/y/a.h", "../y/a.h"),
         ] {
             assert_eq!(relative(from, to), expected, "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn exchanges_have_paths_of_one_form() {
+        for (path, header) in [
+            ("mpi/a_mpi.h", Some("a.h")),
+            ("mpi/layers/a.b_mpi.c", Some("layers/a.b.h")),
+            ("mpi/a_mpi.cu", None),
+            ("mpi/a.h", None),
+            ("layers/mpi/a_mpi.h", None),
+            ("a_mpi.h", None),
+        ] {
+            assert_eq!(exchanged(path).as_deref(), header, "{path}");
         }
     }
 }

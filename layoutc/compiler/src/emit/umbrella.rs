@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::filters::Dialects;
 use super::globals::file_names;
 use super::language::C_FILES;
-use super::outputs::{relative, umbrella_header};
+use super::outputs::{exchanged, relative, umbrella_header};
 use super::render::Frames;
 use super::seen::Seen;
 use super::{GeneratedFile, Templates, tidy};
@@ -44,10 +44,7 @@ pub(super) fn umbrella(
     }
     let suffix = C_FILES.files.first().map_or("", |file| file.suffix);
     // Headers that need MPI are not included: most users of the umbrella header do not have MPI.
-    let needs_mpi = |path: &str| {
-        let stem = path.strip_prefix("mpi/").and_then(|path| path.strip_suffix("_mpi.h"));
-        stem.is_some_and(|stem| others.contains(&format!("{stem}{suffix}")))
-    };
+    let needs_mpi = |path: &str| exchanged(path).is_some_and(|header| others.contains(&header));
     let is_included = |path: &&String| path.ends_with(suffix) && !needs_mpi(path);
     let headers: Vec<String> = others.iter().filter(is_included).cloned().collect();
     let header = header(&path, &headers, &config.project.prefix, templates)?;
