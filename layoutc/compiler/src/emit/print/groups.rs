@@ -40,6 +40,28 @@ impl<'a> Writer<'a> {
         self.stmts(body, depth);
     }
 
+    /// Emits a loop with one iteration for each thread of a block: the body, with `name` as the index of the thread. The
+    /// body is in braces unless it is the rest of its scope.
+    pub(super) fn once_by_each_item(
+        &mut self,
+        name: &str,
+        body: &'a [Stmt],
+        is_rest: bool,
+        depth: usize,
+    ) {
+        let outside = std::mem::replace(&mut self.number, "int");
+        let within = if is_rest { depth } else { depth.saturating_add(1) };
+        if !is_rest {
+            self.line(depth, "{");
+        }
+        self.line(within, &format!("const int {name} = (int){};", self.dialect.groups.item));
+        self.stmts(body, within);
+        self.number = outside;
+        if !is_rest {
+            self.line(depth, "}");
+        }
+    }
+
     /// Emits a loop over `0..to` distributed over the threads of a block. With `round`, the loop is unrolled over a
     /// variable of that name, which counts the iterations of a thread, and `to` must be a multiple of the block size.
     pub(super) fn share_among_items(
@@ -94,6 +116,11 @@ impl<'a> Writer<'a> {
             self.line(depth, &format!("const {index} {} = ({index}){number};", axis.name));
         }
     }
+}
+
+/// True if a loop over `0..to` that is distributed over a thread block has one iteration for each thread.
+pub(super) fn is_once(to: &Expr) -> bool {
+    *to == Expr::int(GPU.threads)
 }
 
 /// Trip count per thread of a loop with `all` iterations that is distributed over a thread block.

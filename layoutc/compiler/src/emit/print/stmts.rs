@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::groups::is_once;
 use super::head::dialect_of;
 use super::moved::{element_of, moved};
 use super::numbers::{gathered, in_c};
@@ -95,7 +96,14 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn stmts(&mut self, body: &'a [Stmt], depth: usize) {
-        body.iter().for_each(|stmt| self.stmt(stmt, depth));
+        let Some((last, before)) = body.split_last() else { return };
+        before.iter().for_each(|stmt| self.stmt(stmt, depth));
+        match last {
+            Stmt::Share { name, to, among: Among::Items, round: None, body } if is_once(to) => {
+                self.once_by_each_item(name, body, true, depth);
+            }
+            last => self.stmt(last, depth),
+        }
     }
 
     /// Prints a chain of `if`, `else if` and `else` from its condition on; the caller has indented the line.
@@ -162,6 +170,9 @@ impl<'a> Writer<'a> {
             }
             Stmt::Share { name, to, among: Among::EachGroup, round: _, body } => {
                 self.one_for_each_group(name, to, body, depth);
+            }
+            Stmt::Share { name, to, among: Among::Items, round: None, body } if is_once(to) => {
+                self.once_by_each_item(name, body, false, depth);
             }
             Stmt::Share { name, to, among: Among::Items, round, body } => {
                 self.share_among_items(name, to, round.as_deref(), body, depth);
