@@ -153,6 +153,8 @@ fn cuda_faults_abort_the_program() {
         ("divergent", "some threads of a block wait"),
         ("stale", "not what was written"),
         ("unsynced", "not what was written"),
+        ("early", "not what was written"),
+        ("unawaited", "asynchronous copies without a wait"),
         ("texture", "texel (4, 0)"),
         ("corner", "off the centre"),
         ("bytes", "off the start"),

@@ -15,7 +15,7 @@ use crate::lower::launch::{Items, Kernel, Unaligned};
 use crate::machine::GPU;
 use crate::model::compute::KernelInstance;
 use crate::model::{Convert, Manifest, Tensor};
-use crate::passes::index_width;
+use crate::passes::{index_width, synchronous};
 use crate::plan;
 
 /// Template model of the image that a tensor is stored in; `None` if the tensor is not in an image. `ident` is the
@@ -86,6 +86,9 @@ pub(super) fn compute(
     }
     let mut kernels = plan::gpu_kernels(manifest, compute, naming)?;
     for kernel in &mut kernels {
+        if settings.dialect.groups.async_copy.function.is_empty() {
+            synchronous(&mut kernel.function);
+        }
         index_width(&mut kernel.function, settings.dialect.index_max);
     }
     Ok(unit(kernels, settings))

@@ -109,13 +109,14 @@ pub(super) fn helpers(needs: &Requirements) -> Vec<String> {
     needs.index.iter().map(|helper| name(helper).to_owned()).collect()
 }
 
-/// Standard headers that a source with these requirements includes, sorted; some of `assert.h`, `math.h` and
-/// `string.h`.
+/// Standard headers that a source with these requirements includes, sorted; some of `assert.h`, the header of
+/// asynchronous copies, `math.h` and `string.h`.
 pub(super) fn includes(needs: &Requirements, dialect: &Dialect) -> Vec<String> {
     let is_moved = needs.moved.iter().any(|dtype| dialect.moves_bits.contains(dtype));
     let has = |part: Library| needs.library.contains(&part);
     let headers = [
         ("assert.h", has(Library::Assert) && matches!(dialect.assert, Assert::Abort)),
+        (dialect.groups.async_copy.header, has(Library::AsyncCopies)),
         ("math.h", has(Library::Math)),
         ("string.h", has(Library::Memory) || is_moved),
     ];

@@ -159,6 +159,10 @@ impl Display for Primitive {
             }
             Self::Fence { .. } => f.write_str("fence"),
             Self::Barrier => f.write_str("barrier"),
+            Self::CopyAsync { dtype: _, to, to_index, from, from_index } => {
+                write!(f, "copy_async {to}[{to_index}], {from}[{from_index}]")
+            }
+            Self::AwaitCopies => f.write_str("await_copies"),
             Self::Call { name, args } => call(f, name, args),
             Self::StoreTexel { function, args, value } => {
                 call(f, function, args)?;

@@ -239,6 +239,22 @@ pub enum Primitive {
     },
     /// Barrier of the threads of a GPU thread block, after which all see each other's writes to shared memory.
     Barrier,
+    /// Asynchronous copy of one element to the shared memory of a GPU thread block. The thread sees the element after
+    /// [`AwaitCopies`](Self::AwaitCopies), its thread block after the next barrier.
+    CopyAsync {
+        /// Type of the element, of 4, 8 or 16 bytes.
+        dtype: Dtype,
+        /// Identifier of the array in shared memory.
+        to: String,
+        /// Index of the element in the array.
+        to_index: Expr,
+        /// Identifier of the buffer that is read.
+        from: String,
+        /// Index of the element in the buffer, in elements.
+        from_index: Expr,
+    },
+    /// Wait of a thread for all of its asynchronous copies.
+    AwaitCopies,
     /// Call of a generated function whose result is not used.
     Call {
         /// Identifier of the function.

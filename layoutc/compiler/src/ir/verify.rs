@@ -234,6 +234,7 @@ impl Verifier {
     fn primitive(&self, primitive: &Primitive) -> Result<(), VerifyError> {
         match primitive {
             Primitive::Copy { to, .. }
+            | Primitive::CopyAsync { to, .. }
             | Primitive::StoreVector { to, .. }
             | Primitive::Zero { buffer: to, .. }
             | Primitive::TransposeWords { to, .. } => self.writable(to).map(drop),
@@ -246,7 +247,10 @@ impl Verifier {
                 Some(Expr::Name { name }) => self.writable(name).map(drop),
                 _ => Ok(()),
             },
-            Primitive::Fence { .. } | Primitive::Barrier | Primitive::Call { .. } => Ok(()),
+            Primitive::Fence { .. }
+            | Primitive::Barrier
+            | Primitive::AwaitCopies
+            | Primitive::Call { .. } => Ok(()),
         }
     }
 

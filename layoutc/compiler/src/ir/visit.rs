@@ -207,6 +207,11 @@ impl Primitive {
                 visit(Part::Buffer(from));
                 [to_index, from_index].iter().for_each(|expr| visit(Part::Index(expr)));
             }
+            Self::CopyAsync { dtype: _, to, to_index, from, from_index } => {
+                visit(Part::Buffer(to));
+                visit(Part::Buffer(from));
+                [to_index, from_index].iter().for_each(|expr| visit(Part::Index(expr)));
+            }
             Self::Copy { to, to_index, from, from_index, bytes } => {
                 visit(Part::Buffer(to));
                 visit(Part::Buffer(from));
@@ -250,14 +255,17 @@ impl Primitive {
                 args.iter().for_each(|arg| visit(Part::Index(arg)));
                 visit(Part::Value(value));
             }
-            Self::Barrier => {}
+            Self::Barrier | Self::AwaitCopies => {}
         }
     }
 
     fn parts_mut(&mut self, visit: &mut dyn FnMut(PartMut<'_>)) {
         let mut exprs: Vec<&mut Expr> = Vec::new();
         match self {
-            Self::StoreVector { to_index, from_index, .. } => exprs.extend([to_index, from_index]),
+            Self::StoreVector { to_index, from_index, .. }
+            | Self::CopyAsync { to_index, from_index, .. } => {
+                exprs.extend([to_index, from_index]);
+            }
             Self::Copy { to_index, from_index, bytes, .. } => {
                 exprs.extend([to_index, from_index, bytes]);
             }
@@ -289,7 +297,7 @@ impl Primitive {
                 exprs.extend(args);
                 visit(PartMut::Value(value));
             }
-            Self::Barrier => {}
+            Self::Barrier | Self::AwaitCopies => {}
         }
         exprs.into_iter().for_each(|expr| visit(PartMut::Index(expr)));
     }

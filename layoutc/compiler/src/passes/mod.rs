@@ -1,6 +1,6 @@
 //! Passes that rewrite functions of the loop IR. [`cpu_kernel`], [`gpu_kernel`] and [`cpu_relayout`] each run a
 //! sequence of passes that do not depend on the target language. Later, when the target language is known, those of
-//! [`index_width`], [`openmp`] and [`vector_stores`] that apply to it are run, in this order. Last,
+//! [`synchronous`], [`index_width`], [`openmp`] and [`vector_stores`] that apply to it are run, in this order. Last,
 //! [`requirements`](requirements()) finds the helper functions and standard headers that a function needs, and changes
 //! nothing.
 
@@ -18,6 +18,7 @@ mod ranges;
 mod requirements;
 mod scalars;
 mod simplify;
+mod synchronous;
 #[cfg(test)]
 mod tests;
 mod unroll_budget;
@@ -41,6 +42,7 @@ pub use self::requirements::{
 };
 pub use self::scalars::scalars;
 pub use self::simplify::simplify;
+pub use self::synchronous::synchronous;
 pub use self::unroll_budget::unroll_budget;
 pub use self::vector_stores::vector_stores;
 pub use self::zeroing::zeroing;

@@ -57,7 +57,7 @@ pub enum TransposeKind {
     Blocks,
 }
 
-/// Part of the C standard library.
+/// Part of the C standard library, or of CUDA's library for kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Library {
     /// Check of a condition at run time: `assert.h`.
@@ -66,6 +66,8 @@ pub enum Library {
     Math,
     /// Copies and fills of memory: `string.h`.
     Memory,
+    /// Asynchronous copies to shared memory: `cuda_pipeline_primitives.h`.
+    AsyncCopies,
 }
 
 /// Requirements of one or several functions.
@@ -186,6 +188,10 @@ impl Requirements {
             }
             Primitive::TransposeWords { dtype, rows, columns, .. } => {
                 Routine::TransposeWords(*dtype, [*rows, *columns])
+            }
+            Primitive::CopyAsync { .. } | Primitive::AwaitCopies => {
+                self.library.insert(Library::AsyncCopies);
+                return;
             }
             Primitive::StoreVector { .. }
             | Primitive::Fence { .. }

@@ -1,5 +1,6 @@
 /* Faults that the CPU stand-in for CUDA must find; an argument names the one to commit. */
 #include <cuda_fp16.h>
+#include <cuda_pipeline_primitives.h>
 #include <cuda_runtime.h>
 
 #include <stdio.h>
@@ -30,6 +31,21 @@ __global__ static void unsynced(int *out) {
         tile[threadIdx.x] = k;
         __syncthreads();
         out[k * 8 + (int)threadIdx.x] = tile[7 - threadIdx.x] + 7 - k;
+    }
+}
+
+/* With `wait`, right. Else reads, or returns, before the copies are done. */
+__global__ static void copied(int *out, const int *from, bool early, bool wait) {
+    __shared__ int tile[8];
+    __pipeline_memcpy_async(&tile[threadIdx.x], &from[threadIdx.x], sizeof(int));
+    __pipeline_commit();
+    if (wait && !early) {
+        __pipeline_wait_prior(0);
+    }
+    __syncthreads();
+    out[8 + threadIdx.x] = tile[7 - threadIdx.x];
+    if (early) {
+        __pipeline_wait_prior(0);
     }
 }
 
@@ -84,6 +100,8 @@ int main(int count, char **words) {
     divergent<<<3, 8>>>(is("divergent") ? 5 : 8);
     shared<<<4, 8>>>(numbers, !is("stale"));
     expect_sevens(numbers, 32);
+    copied<<<1, 8>>>(numbers, numbers, is("early"), !is("unawaited"));
+    expect_sevens(numbers, 16);
     if (is("unsynced")) {
         unsynced<<<1, 8, 8 * sizeof(int)>>>(numbers);
         expect_sevens(numbers, 16);

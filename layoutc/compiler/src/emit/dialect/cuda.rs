@@ -1,7 +1,8 @@
 //! CUDA C++ dialects.
 
 use super::{
-    Assert, Dialect, FloatLiterals, Grammar, Groups, ImageType, Lacks, Lengths, Subnormals,
+    Assert, AsyncCopy, Dialect, FloatLiterals, Grammar, Groups, ImageType, Lacks, Lengths,
+    Subnormals,
 };
 use crate::base::dtype::{Dtype, Scalar};
 use crate::target::keywords;
@@ -54,6 +55,11 @@ pub const CUDA: Dialect = Dialect {
         item: "threadIdx.x",
         barrier: "__syncthreads();",
         unroll: "#pragma unroll",
+        async_copy: AsyncCopy {
+            function: "__pipeline_memcpy_async",
+            wait: &["__pipeline_commit();", "__pipeline_wait_prior(0);"],
+            header: "cuda_pipeline_primitives.h",
+        },
     },
     // Launchers check the conditions.
     assert: Assert::Asked,

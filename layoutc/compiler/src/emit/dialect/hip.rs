@@ -1,7 +1,7 @@
 //! HIP C++ dialects, for AMD's GPUs: CUDA C++ with other names of the runtime library.
 
 use super::cuda::CUDA;
-use super::{Dialect, ImageType};
+use super::{AsyncCopy, Dialect, Groups, ImageType};
 use crate::base::dtype::Scalar;
 use crate::target::keywords;
 
@@ -17,6 +17,7 @@ pub const HIP: Dialect = Dialect {
     structure: "layoutc_hip_",
     half_literals: [("__ushort_as_half(", ")"), ("", "")],
     reinterpreted: &[(Scalar::F16, "__half_as_ushort", "__ushort_as_half")],
+    groups: Groups { async_copy: AsyncCopy::NONE, ..CUDA.groups },
     helper: "layoutc_hip_",
     keywords: &keywords::HIP,
     called: &[

@@ -189,6 +189,24 @@ pub struct Groups {
     pub barrier: &'static str,
     /// Directive line before a loop that is unrolled completely.
     pub unroll: &'static str,
+    /// Asynchronous copies to shared memory.
+    pub async_copy: AsyncCopy,
+}
+
+/// Asynchronous copies of single elements to shared memory; empty in a language without them, whose threads copy
+/// elements through registers.
+#[derive(Debug)]
+pub struct AsyncCopy {
+    /// Function with the parameters destination, source and number of bytes.
+    pub function: &'static str,
+    /// Statements by which a thread waits for all of its copies.
+    pub wait: &'static [&'static str],
+    /// Header that declares the functions.
+    pub header: &'static str,
+}
+
+impl AsyncCopy {
+    const NONE: Self = Self { function: "", wait: &[], header: "" };
 }
 
 impl FloatLiterals {
@@ -207,7 +225,15 @@ impl Lacks {
 }
 
 impl Groups {
-    const NONE: Self = Self { local: "", group: "", count: "", item: "", barrier: "", unroll: "" };
+    const NONE: Self = Self {
+        local: "",
+        group: "",
+        count: "",
+        item: "",
+        barrier: "",
+        unroll: "",
+        async_copy: AsyncCopy::NONE,
+    };
 }
 
 /// Behavior of a function whose arguments violate a declared condition.

@@ -1,7 +1,8 @@
 //! OpenCL C dialects.
 
 use super::{
-    Assert, Dialect, FloatLiterals, Grammar, Groups, Half, ImageType, Lacks, Lengths, Subnormals,
+    Assert, AsyncCopy, Dialect, FloatLiterals, Grammar, Groups, Half, ImageType, Lacks, Lengths,
+    Subnormals,
 };
 use crate::base::dtype::{Dtype, Scalar};
 use crate::target::keywords;
@@ -52,6 +53,7 @@ pub const OPENCL: Dialect = Dialect {
         item: "get_local_id(0)",
         barrier: "barrier(CLK_LOCAL_MEM_FENCE);",
         unroll: "#pragma unroll",
+        async_copy: AsyncCopy::NONE,
     },
     assert: Assert::Leave,
     openmp: "",

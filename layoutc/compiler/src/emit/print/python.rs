@@ -77,6 +77,8 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
             | Stmt::Gather { .. }
             | Stmt::Unroll { .. }
             | Stmt::Barrier
+            | Stmt::CopyAsync { .. }
+            | Stmt::AwaitCopies
             | Stmt::Turn { .. }
             | Stmt::Fence { .. }
             | Stmt::DeclareArray { .. }

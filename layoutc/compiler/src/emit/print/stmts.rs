@@ -200,6 +200,19 @@ impl<'a> Writer<'a> {
                 self.put(&[");\n"]);
             }
             Stmt::Barrier => self.line(depth, self.dialect.groups.barrier),
+            Stmt::CopyAsync { to, to_index, from, from_index, element } => {
+                self.begin(depth, &[self.dialect.groups.async_copy.function, "("]);
+                self.put_address(to, to_index);
+                self.put(&[", "]);
+                self.put_address(from, from_index);
+                let ty = element::type_name(self.dialect, element, false);
+                self.put(&[", sizeof(", &ty, "));\n"]);
+            }
+            Stmt::AwaitCopies => {
+                for line in self.dialect.groups.async_copy.wait {
+                    self.line(depth, line);
+                }
+            }
             Stmt::Declare { names } => {
                 let line = format!("{} {};", self.dialect.index, names.join(", "));
                 self.line(depth, &line);

@@ -420,6 +420,11 @@ impl From<ir::Primitive> for Stmt {
             }
             From::Fence { whole_bytes } => Self::Fence { whole_bytes: whole_bytes.into() },
             From::Barrier => Self::Barrier,
+            From::CopyAsync { dtype, to, to_index, from, from_index } => {
+                let (to_index, from_index) = (to_index.into(), from_index.into());
+                Self::CopyAsync { to, to_index, from, from_index, element: dtype.to_string() }
+            }
+            From::AwaitCopies => Self::AwaitCopies,
             From::Call { name, args } => Self::Invoke { name, args: all(args) },
             From::StoreTexel { function, args, value } => {
                 Self::Put { function, args: all(args), value: value.into() }

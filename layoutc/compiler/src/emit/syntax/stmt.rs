@@ -111,6 +111,21 @@ pub enum Stmt {
     },
     /// Barrier of the work items of a work group, after which all see each other's writes to shared memory.
     Barrier,
+    /// Asynchronous copy of one element to shared memory.
+    CopyAsync {
+        /// Identifier of the array in shared memory.
+        to: String,
+        /// Index of the element in the array.
+        to_index: Expr,
+        /// Identifier of the buffer that is read.
+        from: String,
+        /// Index of the element in the buffer, in elements.
+        from_index: Expr,
+        /// Type of the element.
+        element: String,
+    },
+    /// Wait of a work item for all of its asynchronous copies.
+    AwaitCopies,
     /// Declaration of index variables without a value, which later calls set through their addresses.
     Declare {
         /// Identifiers of the variables.

@@ -2,6 +2,7 @@
 
 use layoutc_algebra::expr::{CompareOp, Expr as Algebra, ExprComparison, ExprError};
 
+use crate::base::dtype::Scalar;
 use crate::ir::{Expr, LoopKind, Primitive, Stmt, Value};
 use crate::loops::ExecutionModel;
 use crate::loops::access::AffineAccess;
@@ -214,6 +215,19 @@ impl Nest<'_> {
         multiply(half, Expr::int(staged.tile.elements()))
     }
 
+    /// True if tile `k` is copied in asynchronously: elements of 4, 8 or 16 bytes of a buffer, with double buffering, so
+    /// that the copy of the next tile continues while the thread block uses the current one.
+    pub(crate) fn is_async(&self, k: usize) -> bool {
+        let Some(staged) = self.staged.get(k) else { return false };
+        let dtype = staged.whole.tensor().dtype;
+        // Vectors of several lanes may be structures whose alignment is that of a lane.
+        let is_aligned = dtype.lanes == 1 && !matches!(dtype.scalar, Scalar::Record(_));
+        staged.tile.has_halves
+            && staged.whole.texels.is_none()
+            && is_aligned
+            && matches!(dtype.element_bits(), 32 | 64 | 128)
+    }
+
     /// Statement that copies one element, `copied`, between the tensor and the tile of staging buffer `k`, in the
     /// direction `way`.
     pub(crate) fn copy(
@@ -226,6 +240,11 @@ impl Nest<'_> {
         let whole = (staged.whole.name.clone(), copied.whole.clone());
         let part = (staged.part.name.clone(), copied.part.clone());
         let load = |(buffer, index)| Value::Load { buffer, index, through: None };
+        if way == CopyDirection::In && self.is_async(k) {
+            let ((to, to_index), (from, from_index)) = (part, whole);
+            let dtype = staged.whole.tensor().dtype;
+            return Ok(Primitive::CopyAsync { dtype, to, to_index, from, from_index }.into());
+        }
         let ((buffer, index), value) = match (way, &staged.whole.texels) {
             (CopyDirection::Out, _) => (whole, load(part)),
             (CopyDirection::In, None) => (part, load(whole)),

@@ -201,7 +201,10 @@ impl Nest<'_> {
             first = vec![Stmt::If { condition, likely: true, body: first, otherwise: Vec::new() }];
         }
         all.extend(first);
+        let awaits = doubles.iter().any(|k| self.is_async(*k));
+        let awaits = awaits.then(|| Stmt::from(Primitive::AwaitCopies));
         if !doubles.is_empty() {
+            all.extend(awaits.clone());
             all.push(Primitive::Barrier.into());
         }
         for k in &singles {
@@ -220,6 +223,7 @@ impl Nest<'_> {
             body.push(Stmt::If { condition, likely: false, body: next, otherwise: Vec::new() });
         }
         body.extend(self.reduced_by_items(shares, rest, &inner)?);
+        body.extend(awaits);
         if !own.is_empty() {
             body.push(Primitive::Barrier.into());
         }

@@ -4,6 +4,7 @@
  *
  * Stricter than a GPU: it ends the program with a message if
  * - some threads of a block wait at __syncthreads() and others have returned;
+ * - a thread returns without waiting for its asynchronous copies (cuda_pipeline_primitives.h);
  * - a texture or surface is accessed out of bounds, off a texel's center or start, or as a type of another size or kind;
  * - a destroyed texture, surface or array is used.
  * Shared memory (for every block) and memory from cudaMalloc and cudaMallocArray is filled with 0xA5, every second block
@@ -20,6 +21,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <map>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -220,6 +222,21 @@ inline std::vector<const void *> shared_seen;
 inline std::vector<char> dynamic_shared;
 inline uint64_t blocks_run = 0;
 
+/* A copy that its thread has not yet waited for. */
+struct AsyncCopy {
+    void *to;
+    const void *from;
+    size_t bytes;
+    bool committed;
+};
+
+/* Copies of each thread of the block. */
+inline std::map<unsigned int, std::vector<AsyncCopy>> copies;
+
+inline unsigned int thread_number() {
+    return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+}
+
 /* Fills a variable in shared memory with garbage, once per block; called after its declaration. */
 inline void shared(void *address, size_t size) {
     for (const void *seen : shared_seen) {
@@ -267,6 +284,9 @@ inline void fiber_main() {
     __sanitizer_finish_switch_fiber(nullptr, &scheduler_bottom, &scheduler_size);
 #endif
     body(body_data);
+    if (!copies[thread_number()].empty()) {
+        fail("asynchronous copies without a wait");
+    }
     fibers[current].done = true;
     to_scheduler(true);
 }

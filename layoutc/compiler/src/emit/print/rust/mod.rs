@@ -200,6 +200,8 @@ impl Writer {
             | Stmt::DeclareLocal { .. }
             | Stmt::Alias { .. }
             | Stmt::Barrier
+            | Stmt::CopyAsync { .. }
+            | Stmt::AwaitCopies
             | Stmt::Turn { .. }
             | Stmt::ShareRounds { .. }
             | Stmt::TeamArrays { .. }
