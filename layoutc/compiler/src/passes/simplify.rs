@@ -170,8 +170,9 @@ impl Simplifier {
             Expr::Mod { a, b } => self.remainder(a, b, |a, b| Expr::Mod { a, b }),
             Expr::FloorMod { a, b } => self.remainder(a, b, |a, b| Expr::FloorMod { a, b }),
             Expr::Compare { op, ref a, ref b } => match self.ranges.of(a).zip(self.ranges.of(b)) {
-                Some((a, b)) => decide(op, a, b).map_or(expr, |value| Expr::Bool { value }),
-                None => expr,
+                Some((low, high)) => decide(op, low, high)
+                    .map_or_else(|| with_constant_right(op, a, b), |value| Expr::Bool { value }),
+                None => with_constant_right(op, a, b),
             },
             Expr::All { mut args } => {
                 if args.contains(&Expr::Bool { value: false }) {
@@ -415,6 +416,24 @@ fn known(number: &Value) -> Option<bool> {
 
 fn holds(value: bool) -> Value {
     Value::Holds { condition: Expr::Bool { value } }
+}
+
+/// Comparison `a op b` with the operands exchanged if only `a` is a constant: `3 < x` is `x >= 4`.
+fn with_constant_right(op: Compare, a: &Expr, b: &Expr) -> Expr {
+    let exchanged = match (op, a, b) {
+        (_, _, Expr::Int { .. }) => None,
+        (Compare::Eq, Expr::Int { value }, _) => Some((Compare::Eq, *value)),
+        (Compare::Ge, Expr::Int { value }, _) => Some((Compare::Le, *value)),
+        (Compare::Le, Expr::Int { value }, _) => Some((Compare::Ge, *value)),
+        (Compare::Lt, Expr::Int { value }, _) => {
+            value.checked_add(1).map(|value| (Compare::Ge, value))
+        }
+        _ => None,
+    };
+    match exchanged {
+        Some((op, value)) => Expr::compare(op, b.clone(), Expr::int(value)),
+        None => Expr::compare(op, a.clone(), b.clone()),
+    }
 }
 
 /// Statements that replace the `If` statement `stmt` with the branches `body` and `otherwise`:
