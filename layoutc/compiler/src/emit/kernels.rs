@@ -195,13 +195,17 @@ fn axes(kernel: &Kernel, before: &str) -> Vec<RangeUnit> {
     let params = &kernel.function.params;
     let threads = threads(kernel.range.len());
     let axes = kernel.range.iter().zip(names).zip(threads);
-    let axes = axes.map(|((items, name), threads)| RangeUnit {
-        name: free(&format!("{before}{name}"), params),
-        blocks: blocks(&items.count, *threads),
-        items: items.count.clone().into(),
-        may_be_none: items.may_be_none,
-        threads: *threads,
-        last_thread: threads.saturating_sub(1),
+    let axes = axes.map(|((items, name), threads)| {
+        let blocks = blocks(&items.count, *threads);
+        let name = if blocks.is_some() { "blocks" } else { name };
+        RangeUnit {
+            name: free(&format!("{before}{name}"), params),
+            blocks: blocks.map(Into::into),
+            items: items.count.clone().into(),
+            may_be_none: items.may_be_none,
+            threads: *threads,
+            last_thread: threads.saturating_sub(1),
+        }
     });
     axes.collect()
 }
@@ -226,8 +230,19 @@ fn threads(axes: usize) -> &'static [i64] {
     }
 }
 
-/// `ceil(items / threads)` for a constant number of items; `None` otherwise.
-fn blocks(items: &ir::Expr, threads: i64) -> Option<i64> {
-    let ir::Expr::Int { value } = items else { return None };
-    Some(value.saturating_sub(1).div_euclid(threads).saturating_add(1))
+/// `ceil(items / threads)` for a constant number of items, and for a product with the factor `threads`; `None` otherwise.
+fn blocks(items: &ir::Expr, threads: i64) -> Option<ir::Expr> {
+    match items {
+        ir::Expr::Int { value } => {
+            let blocks = value.saturating_sub(1).div_euclid(threads).saturating_add(1);
+            Some(ir::Expr::int(blocks))
+        }
+        ir::Expr::Mul { args } => match args.as_slice() {
+            [blocks, factor] | [factor, blocks] if *factor == ir::Expr::int(threads) => {
+                Some(blocks.clone())
+            }
+            _ => None,
+        },
+        _ => None,
+    }
 }

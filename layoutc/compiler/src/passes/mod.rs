@@ -1,4 +1,4 @@
-//! Passes that rewrite functions of the loop IR. [`cpu_kernel`], [`gpu_kernel`] and [`cpu_relayout`] each run a
+//! Passes that rewrite functions of the loop IR. [`cpu_kernel`], [`gpu_kernel`], [`cpu_relayout`] and [`gpu_relayout`] each run a
 //! sequence of passes that do not depend on the target language. Later, when the target language is known, those of
 //! [`synchronous`], [`index_width`], [`openmp`] and [`vector_stores`] that apply to it are run, in this order. Last,
 //! [`requirements`](requirements()) finds the helper functions and standard headers that a function needs, and changes
@@ -47,7 +47,7 @@ pub use self::unroll_budget::unroll_budget;
 pub use self::vector_stores::vector_stores;
 pub use self::zeroing::zeroing;
 
-use crate::ir::Function;
+use crate::ir::{Function, LoopKind, Stmt};
 
 /// Runs the passes for a kernel on one or several threads of a CPU, for a target that has the primitives of the runtime
 /// library. `ranges` holds the value ranges of the function's parameters; `name` returns an unused identifier similar
@@ -62,6 +62,17 @@ pub fn cpu_kernel(function: &mut Function, ranges: &Ranges, name: &mut dyn FnMut
 pub fn cpu_relayout(function: &mut Function) {
     zeroing(function);
     fences(function);
+}
+
+/// Runs the passes for a relayout in GPU threads: `simplify`, then `dead_code`. `ranges` holds the value ranges of the
+/// function's parameters. A relayout by tiles stays as it is: sums in a thread loop have 32 bits unless they contain a
+/// constant that is declared outside, so that no constant may be replaced by its value.
+pub fn gpu_relayout(function: &mut Function, ranges: &Ranges) {
+    let is_thread = |stmt: &Stmt| matches!(stmt, Stmt::For { kind: LoopKind::Thread { .. }, .. });
+    if !function.body.iter().any(|stmt| stmt.any(is_thread)) {
+        simplify(function, ranges);
+        dead_code(function);
+    }
 }
 
 /// Runs the passes for a kernel in GPU threads, or on a CPU for a target without the primitives of the runtime library.

@@ -1,18 +1,22 @@
 //! Plans of relayouts on GPUs, from statement to kernels: pack, unpack, conversions, and kernels that only copy.
 
+use layoutc_algebra::expr::Var;
 use layoutc_algebra::symbol::Symbol;
 
+use crate::ir::Expr;
 use crate::loops::error::PlanError;
 use crate::loops::gpu_relayout::BufferRelayout;
 use crate::loops::gpu_relayout::schedule::{GpuRelayoutSchedule, ThreadPiece, TiledRelayout};
 use crate::loops::image;
 use crate::lower::context::{Context, Naming};
+use crate::lower::expr::Binding;
 use crate::lower::gpu_relayout::kernels;
 use crate::lower::launch::Kernel;
 use crate::lower::relayout::builder::RelayoutBuilder;
 use crate::lower::relayout::statement::{RelayoutEnd, RelayoutStatement, ends};
 use crate::model::compute::KernelInstance;
 use crate::model::{Convert, ConvertSchedule, Manifest, Tensor};
+use crate::passes::{self, Ranges};
 use crate::plan::relayout::with_copy;
 
 /// Kernels of a relayout on GPUs, and the decisions behind them.
@@ -34,7 +38,20 @@ fn relayout(
 ) -> Result<GpuRelayout, PlanError> {
     let schedule = schedule(&statement, builder.cast.is_some())?;
     let symbols = statement.symbols().to_vec();
-    Ok(GpuRelayout { kernels: kernels(statement, builder, &schedule, fill)?, schedule, symbols })
+    let range = |k: u32| {
+        let Binding { tree, range } = statement.symbol(Var::Symbol(k))?;
+        let Expr::Name { name } = tree else { return None };
+        Some((name, [range.low?, range.high?]))
+    };
+    let ranges = Ranges::new((0..).zip(&symbols).filter_map(|(k, _)| range(k)));
+    let mut kernels = kernels(statement, builder, &schedule, fill)?;
+    for kernel in &mut kernels {
+        let plain = kernel.unaligned.as_mut().map(|unaligned| &mut unaligned.plain.function);
+        for function in [Some(&mut kernel.function), plain].into_iter().flatten() {
+            passes::gpu_relayout(function, &ranges);
+        }
+    }
+    Ok(GpuRelayout { kernels, schedule, symbols })
 }
 
 /// Schedule of a relayout statement: tiles if source and destination allow them, else the piece that a thread copies.

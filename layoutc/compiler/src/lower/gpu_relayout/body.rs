@@ -140,8 +140,8 @@ impl TileLowering<'_, '_> {
             (extents, Some(_)) => format!("{}, in blocks", extents.join(" by ")),
         };
         match kind {
-            LoopKind::Block => format!("Each group moves a tile: {tile}."),
-            _ => format!("The groups share the tiles, each of {tile}."),
+            LoopKind::Block => format!("One tile: {tile}."),
+            _ => format!("Tiles, each of {tile}."),
         }
     }
 
