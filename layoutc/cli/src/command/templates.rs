@@ -83,7 +83,7 @@ const PURPOSES: &[(&str, &str)] = &[
     ("common/packed.j2", "loads and stores of elements that share a byte"),
     ("common/stream.j2", "loads and stores of elements that may straddle two bytes"),
     ("common/title.j2", "comment of one tensor"),
-    ("common/turns.j2", "register transposes on GPUs"),
+    ("common/transposes.j2", "register transposes on GPUs"),
     ("common/view.j2", "comment of one view"),
     ("cuda/access.cuh.j2", "element access of one view"),
     ("cuda/header.cuh.j2", "index functions and launchers"),

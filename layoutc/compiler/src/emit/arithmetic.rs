@@ -6,10 +6,10 @@ use super::model::ArithmeticUnit;
 use super::{casts, element};
 use crate::base::cast::{Cast, range};
 use crate::base::dtype::{Dtype, Scalar};
-use crate::emit::syntax::{Number, NumberOp};
+use crate::emit::syntax::{Value, ValueOp};
 use crate::passes::{ArithmeticHelper, Requirements, Shape, Shaped, float, is_float, never_nan};
 
-impl Shaped for Number {
+impl Shaped for Value {
     fn shape(&self) -> Shape<'_, Self> {
         let operation = |helper, element: &str, args| {
             Dtype::of_plan(element)
@@ -26,10 +26,10 @@ impl Shaped for Number {
             Self::Select { then, otherwise, .. } => Shape::Select([then, otherwise]),
             Self::Binary { op, element, a, b } => {
                 let helper = match op {
-                    NumberOp::FloorDivide => ArithmeticHelper::FloorDiv,
-                    NumberOp::Modulo => ArithmeticHelper::FloorMod,
-                    NumberOp::Min => ArithmeticHelper::Min,
-                    NumberOp::Max => ArithmeticHelper::Max,
+                    ValueOp::FloorDivide => ArithmeticHelper::FloorDiv,
+                    ValueOp::Modulo => ArithmeticHelper::FloorMod,
+                    ValueOp::Min => ArithmeticHelper::Min,
+                    ValueOp::Max => ArithmeticHelper::Max,
                     _ => return Shape::Other,
                 };
                 operation(helper, element, vec![&**a, b])
@@ -54,7 +54,7 @@ struct Bounds {
     may_be_nan: bool,
 }
 
-fn bounds(value: &Number) -> Bounds {
+fn bounds(value: &Value) -> Bounds {
     if let Some(value) = float(value) {
         return Bounds { low: value, high: value, may_be_nan: value.is_nan() };
     }
@@ -79,7 +79,7 @@ fn bounds(value: &Number) -> Bounds {
 
 /// True if `value`, the operand of the conversion named `cast`, is known never to be NaN and always to be within the
 /// limits of the destination type. False if the form of the conversion is not `to_integer_choice`.
-pub(super) fn is_within(cast: &str, value: &Number) -> bool {
+pub(super) fn is_within(cast: &str, value: &Value) -> bool {
     let Some(cast) = Cast::parse(cast).filter(|cast| casts::is_to_integer_choice(*cast)) else {
         return false;
     };

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::model::{KernelsUnit, TestTensorUnit};
-use super::whole::Whole;
+use super::shared::Shared;
 use crate::emit::syntax::{Expr, Function};
 
 /// Kernel on the tensors of one instance.
@@ -16,24 +16,24 @@ pub struct ComputeUnit {
     /// Name of the kernel.
     pub kernel: String,
     /// CPU function of the kernel; `null` on a target with GPU kernels.
-    pub function: Option<Whole<Function>>,
+    pub function: Option<Shared<Function>>,
     /// CPU function with the same parameters for processors with fewer and shorter vector registers. `null` if it would
     /// be equal to `function`, for a relayout, and on a target with GPU kernels.
-    pub short: Option<Whole<Function>>,
+    pub short: Option<Shared<Function>>,
     /// True if `function` is planned and compiled like that of a conversion, because it only copies one tensor to
     /// another. False on a target with GPU kernels.
     pub is_relayout: bool,
     /// Data for the test program; `null` on a target with GPU kernels.
-    pub test: Option<Whole<ComputeTestUnit>>,
+    pub test: Option<Shared<ComputeTestUnit>>,
     /// Benchmark; `null` on a target with GPU kernels.
-    pub bench: Option<Whole<ComputeBenchUnit>>,
+    pub bench: Option<Shared<ComputeBenchUnit>>,
     /// GPU kernels; `null` on a target without GPU kernels.
     pub moves: Option<KernelsUnit>,
 }
 
 impl ComputeUnit {
     /// CPU functions: `function` and `short`, as far as they exist.
-    pub(super) fn on_cores(&self) -> impl Iterator<Item = &Whole<Function>> {
+    pub(super) fn on_cores(&self) -> impl Iterator<Item = &Shared<Function>> {
         self.function.iter().chain(&self.short)
     }
 }
@@ -45,7 +45,7 @@ impl ComputeUnit {
 pub struct ComputeTestUnit {
     /// Reference implementation. Its parameters are the symbols, the operands, all buffers in `locals` and, if
     /// `samples` is true, the sampling interval. Print with `c_plain`.
-    pub plain: Whole<Function>,
+    pub plain: Shared<Function>,
     /// True if the last parameter of the reference implementation is a sampling interval. Of the operands with
     /// `is_sampled`, only the elements are then computed whose row-major index is a multiple of the interval.
     pub samples: bool,
@@ -116,7 +116,7 @@ pub struct LocalUnit {
     /// Type of the buffer's items.
     pub in_buffer: String,
     /// Bytes of the buffer, as an expression over the symbols of the test.
-    pub bytes: Whole<Expr>,
+    pub bytes: Shared<Expr>,
 }
 
 /// Tensor or view that tests of kernels fill or compare.

@@ -1,7 +1,7 @@
 //! Construction of the template model of kernels and relayouts for CPUs, with the passes that depend on the target.
 
 use super::model::ComputeUnit;
-use super::whole::Whole;
+use super::shared::Shared;
 use super::{Settings, compute_bench, compute_test, kernels, lengths};
 use crate::emit::syntax::Function;
 use crate::loops::error::PlanError;
@@ -54,7 +54,7 @@ pub(super) fn build(
     let test = compute_test::compute(manifest, compute, naming, settings.dialect)?;
     let bench = compute_bench::compute(manifest, compute, naming, settings.dialect)?;
     let (test, bench) = (Some(test.into()), Some(bench.into()));
-    let (mut function, mut short) = (Some(function), short.map(Whole::<Function>::from));
+    let (mut function, mut short) = (Some(function), short.map(Shared::<Function>::from));
     let versions = function.iter_mut().chain(&mut short);
     lengths::of_operands(versions, (manifest, compute), settings);
     Ok(ComputeUnit { name, kernel, function, short, is_relayout, test, bench, moves: None })
@@ -66,7 +66,7 @@ pub(super) fn relayout(
     mut function: ir::Function,
     naming: &Naming<'_>,
     settings: &Settings,
-) -> Whole<Function> {
+) -> Shared<Function> {
     if !settings.dialect.openmp.is_empty() && has_vector_versions(&function) {
         openmp(&mut [&mut function], naming.avoid);
     }

@@ -10,7 +10,7 @@ use super::dialect::{C, C_PLAIN, CUDA, Dialect, Grammar, HIP, OPENCL, RUST};
 use super::model::{Constant, MacroUnit};
 use super::outputs::relative;
 use super::print::{self, Style};
-use super::whole;
+use super::shared;
 use crate::emit::syntax::{Expr, Function, Stmt};
 
 /// Maximum output of one call of the filters `indent`, `join`, `replace` and `defines`, and maximum text of one printed
@@ -195,7 +195,7 @@ fn replace(text: &str, from: &str, to: &str) -> Result<String, Error> {
 
 /// Syntax tree in a template value: borrowed from the model, or deserialized from a value that a template made.
 fn tree<T: Clone + DeserializeOwned + 'static>(value: &Value) -> Result<Cow<'_, T>, Error> {
-    if let Some(tree) = whole::part(value) {
+    if let Some(tree) = shared::part(value) {
         return Ok(Cow::Borrowed(tree));
     }
     let read = serde_json::to_value(value)
@@ -212,10 +212,10 @@ const MAX_INDENT: usize = 32;
 /// first level in `depth`, by 1 if `depth` is empty.
 fn tree_text(value: &Value, style: Style, depth: &[usize]) -> Result<String, Error> {
     let depth = depth.first().copied().unwrap_or(1).min(MAX_INDENT);
-    if let Some(function) = whole::part(value) {
+    if let Some(function) = shared::part(value) {
         return Ok(print::body(style, function, depth));
     }
-    if let Some(tree) = whole::part(value) {
+    if let Some(tree) = shared::part(value) {
         return Ok(print::expr(style, tree));
     }
     if value.kind() == ValueKind::Seq {

@@ -50,7 +50,7 @@ enum What<'a> {
     Words(&'a str),
     Label(&'a str),
     /// Identifier of the subject itself.
-    Whole,
+    Shared,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,7 +68,7 @@ impl fmt::Display for Owner<'_> {
             What::Word(what) => write!(f, "{what} of ")?,
             What::Words(what) => write!(f, "{} of ", what.replace('_', " "))?,
             What::Label(label) => write!(f, "label `{label}` of ")?,
-            What::Whole => {}
+            What::Shared => {}
         }
         match self.subject {
             Subject::Tensor(name) => write!(f, "tensor `{name}`"),
@@ -175,7 +175,7 @@ impl<'a> Claims<'a> {
         let settings = self.settings;
         let subject = Subject::Convert([&from.name, &to.name]);
         let name = format!("{}{}_to_{}", settings.prefix, from.name, to.name);
-        let mut claim = |name: String| self.claim(name, What::Whole, subject, at);
+        let mut claim = |name: String| self.claim(name, What::Shared, subject, at);
         claim(name.clone());
         if settings.language.kernels {
             claim(joined(&name, "kernel"));
@@ -197,7 +197,7 @@ impl<'a> Claims<'a> {
         let numbered = (1..statements).map(|k| format!("{name}_{k}")).chain([name.to_owned()]);
         for name in numbered {
             let (subject, at) = (Subject::Compute(&compute.name), &compute.place);
-            let mut claim = |name: String| self.claim(name, What::Whole, subject, at);
+            let mut claim = |name: String| self.claim(name, What::Shared, subject, at);
             if kernels {
                 let [fill, unaligned] = ["fill", "unaligned"].map(|what| joined(&name, what));
                 for whole in [&name, &fill, &unaligned] {
@@ -222,7 +222,7 @@ impl<'a> Claims<'a> {
         let words = ["buffers", "operators", "load", "run"].map(|word| joined(&ident, word));
         let bytes = schedule.buffers.iter().map(|buffer| buffer_bytes(&upper, &buffer.name));
         for name in words.into_iter().chain(bytes) {
-            self.claim(name, What::Whole, Subject::Graph(&schedule.name), &schedule.place);
+            self.claim(name, What::Shared, Subject::Graph(&schedule.name), &schedule.place);
         }
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::model::Constant;
-use super::whole::Whole;
+use super::shared::Shared;
 use crate::emit::syntax::{Expr, Function};
 
 /// Image that stores a tensor.
@@ -19,7 +19,7 @@ pub struct ImageUnit {
     /// Scalar type of the elements, in manifest notation.
     pub scalar: String,
     /// OpenCL channel order and channel data type, as constants.
-    pub formats: Whole<Vec<Constant>>,
+    pub formats: Shared<Vec<Constant>>,
     /// Name of the function that reads an element.
     pub fetch: String,
     /// Name of the function that writes a texel.
@@ -30,19 +30,19 @@ pub struct ImageUnit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelsUnit {
     /// Name, documentation and parameters of the whole operation; the body is empty.
-    pub function: Whole<Function>,
+    pub function: Shared<Function>,
     /// Identifier of the CUDA stream parameter of a launcher: `stream`, or a name that differs from all other
     /// parameters.
     pub stream: String,
     /// Conditions on the symbols that the caller guarantees.
-    pub symbols_ok: Vec<Whole<Expr>>,
+    pub symbols_ok: Vec<Shared<Expr>>,
     /// Kernels, in the order in which they run.
     pub kernels: Vec<KernelUnit>,
 }
 
 /// Function that transposes words of elements in registers: word `k` of the result has element `k` of each input word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TurnUnit {
+pub struct RegisterTransposeUnit {
     /// Function name.
     pub name: String,
     /// Integer type as wide as an element.
@@ -64,7 +64,7 @@ pub struct RangeUnit {
     /// of work items: `items`, or `columns`, `rows` and `layers`. A prefix distinguishes the kernels of one launcher.
     pub name: String,
     /// Number of work items along the axis, as an expression over the symbols.
-    pub items: Whole<Expr>,
+    pub items: Shared<Expr>,
     /// False if the number of work items is known to be at least 1 for all values of the symbols.
     pub may_be_none: bool,
     /// Threads per block along the axis.
@@ -73,7 +73,7 @@ pub struct RangeUnit {
     pub last_thread: i64,
     /// Number of blocks along the axis, as an expression over the symbols; `null` if the number of work items is neither
     /// constant nor a product with `threads`.
-    pub blocks: Option<Whole<Expr>>,
+    pub blocks: Option<Shared<Expr>>,
 }
 
 /// Alignment of the buffers of a kernel.
@@ -89,20 +89,20 @@ pub struct BufferAlignment {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnalignedUnit {
     /// Function that one work item executes; its name ends in `_unaligned`.
-    pub function: Whole<Function>,
+    pub function: Shared<Function>,
     /// Axes of the launch range, fastest first.
     pub axes: Vec<RangeUnit>,
     /// Launch configuration as constants, as far as it does not depend on symbols.
-    pub constants: Whole<Vec<Constant>>,
+    pub constants: Shared<Vec<Constant>>,
     /// Functions of the symbols that give the other sizes of the launch range.
-    pub counts: Vec<Whole<Function>>,
+    pub counts: Vec<Shared<Function>>,
 }
 
 /// Kernel with its launch range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelUnit {
     /// Function that one work item executes.
-    pub function: Whole<Function>,
+    pub function: Shared<Function>,
     /// Axes of the launch range, fastest first.
     pub axes: Vec<RangeUnit>,
     /// True if the launch range is empty for all values of the symbols.
@@ -119,7 +119,7 @@ pub struct KernelUnit {
     pub unaligned: Option<UnalignedUnit>,
     /// Launch configuration as constants, as far as it does not depend on symbols: `TEXTURE_PACK_GLOBAL_SIZE_0`. With
     /// `alignment` also the alignment of the buffers in bytes.
-    pub constants: Whole<Vec<Constant>>,
+    pub constants: Shared<Vec<Constant>>,
     /// Functions of the symbols that give the other sizes of the launch range.
-    pub counts: Vec<Whole<Function>>,
+    pub counts: Vec<Shared<Function>>,
 }

@@ -4,7 +4,7 @@ use super::Settings;
 use super::model::{
     BufferAlignment, Constant, ImageUnit, KernelUnit, KernelsUnit, RangeUnit, UnalignedUnit,
 };
-use super::whole::Whole;
+use super::shared::Shared;
 use crate::base::dtype::Scalar;
 use crate::emit::syntax::{Expr, Function};
 use crate::ir::{self, LoopKind, Param, ParamType, Returns, Stmt};
@@ -111,7 +111,7 @@ fn unit(kernels: Vec<Kernel>, settings: &Settings) -> Option<KernelsUnit> {
         .chain([String::new()]);
     Some(KernelsUnit {
         stream: free("stream", &last.params),
-        symbols_ok: promised.map(Whole::<Expr>::from).collect(),
+        symbols_ok: promised.map(Shared::<Expr>::from).collect(),
         function: ir::Function { body: Vec::new(), ..last.clone() }.into(),
         kernels: kernels
             .into_iter()
@@ -158,7 +158,7 @@ fn kernel_unit(kernel: Kernel, symbols: &[Param], before: &str, settings: &Setti
 
 /// Launch configuration of a kernel as the pair (constants, functions): a constant for each size that does not depend
 /// on symbols, and a function of `symbols` for each other size.
-fn launch(kernel: &Kernel, symbols: &[Param]) -> (Vec<Constant>, Vec<Whole<Function>>) {
+fn launch(kernel: &Kernel, symbols: &[Param]) -> (Vec<Constant>, Vec<Shared<Function>>) {
     let name = &kernel.function.name;
     let upper = name.to_ascii_uppercase();
     let mut constants = vec![Constant {

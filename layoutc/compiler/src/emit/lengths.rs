@@ -4,7 +4,7 @@ use layoutc_algebra::expr::Expr as Algebra;
 
 use super::Settings;
 use super::dialect::Lengths;
-use super::whole::Whole;
+use super::shared::Shared;
 use crate::emit::syntax::{Expr, Function, ParamType};
 use crate::lower::context::{Context, Naming};
 use crate::lower::expr::lower;
@@ -24,10 +24,10 @@ pub(super) enum Buffer {
 /// Relayout function with the least lengths of its two buffers, each given with the context of its tensor. The function
 /// is unchanged in a language whose buffers have no length.
 pub(super) fn with(
-    mut function: Whole<Function>,
+    mut function: Shared<Function>,
     buffers: [(&Context<'_>, Buffer); 2],
     settings: &Settings,
-) -> Whole<Function> {
+) -> Shared<Function> {
     if settings.dialect.lengths == Lengths::Checked {
         let items = buffers.map(|(context, buffer)| match buffer {
             Buffer::Dense => dense(context),
@@ -41,7 +41,7 @@ pub(super) fn with(
 /// Sets the least lengths of the operands of a kernel that have a constant size, in all `versions` of its function. Has
 /// no effect in a language whose buffers have no length.
 pub(super) fn of_operands<'f>(
-    versions: impl Iterator<Item = &'f mut Whole<Function>>,
+    versions: impl Iterator<Item = &'f mut Shared<Function>>,
     (manifest, compute): (&Manifest, &KernelInstance),
     settings: &Settings,
 ) {
@@ -59,7 +59,7 @@ pub(super) fn of_operands<'f>(
 }
 
 /// Sets the least lengths of the buffer parameters of a function, in their order; `None` for an unknown length.
-fn set(function: &mut Whole<Function>, items: &[Option<Expr>]) {
+fn set(function: &mut Shared<Function>, items: &[Option<Expr>]) {
     function.change(|function| {
         let is_buffer =
             |ty: &ParamType| matches!(ty, ParamType::Input { .. } | ParamType::Output { .. });

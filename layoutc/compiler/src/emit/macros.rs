@@ -1,7 +1,7 @@
 //! Index functions as macros: one expression over the parameters, without calls.
 
 use super::model::MacroUnit;
-use super::whole::Whole;
+use super::shared::Shared;
 use crate::ir::{Compare, Expr, Function, Stmt};
 use crate::loops::error::PlanError;
 use crate::plan::TensorPlan;
@@ -10,11 +10,11 @@ use crate::plan::TensorPlan;
 const MAX_NODES: u64 = 1 << 14;
 
 /// Macros of the offset function and of the functions of physical indices, without those that a macro cannot compute.
-pub(super) fn of_plan(plan: &TensorPlan) -> Result<Vec<Whole<MacroUnit>>, PlanError> {
+pub(super) fn of_plan(plan: &TensorPlan) -> Result<Vec<Shared<MacroUnit>>, PlanError> {
     let functions = [&plan.offset].into_iter().chain(&plan.indices);
     functions
         .filter_map(|function| of(function).transpose())
-        .map(|unit| unit.map(Whole::from))
+        .map(|unit| unit.map(Shared::from))
         .collect()
 }
 

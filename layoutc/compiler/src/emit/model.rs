@@ -15,13 +15,14 @@ pub use super::compute_model::{
     ComputedUnit, LocalUnit, OperandTestUnit,
 };
 pub use super::kernel_model::{
-    BufferAlignment, ImageUnit, KernelUnit, KernelsUnit, RangeUnit, TurnUnit, UnalignedUnit,
+    BufferAlignment, ImageUnit, KernelUnit, KernelsUnit, RangeUnit, RegisterTransposeUnit,
+    UnalignedUnit,
 };
 pub use super::reshard_model::{MeshAxisUnit, ReshardUnit, RingUnit, ShardingUnit};
 pub use super::schedule_model::{
     BufferUnit, CallUnit, HeldUnit, OperatorUnit, ParamUnit, ScheduleUnit,
 };
-use super::whole::Whole;
+use super::shared::Shared;
 use crate::emit::syntax::{Expr, Function, Stmt};
 
 /// Version of the model. Increases when the meaning of a field or the form of a tree changes.
@@ -70,7 +71,7 @@ pub struct Unit {
     /// Value of the macro `LAYOUTC_RUNTIME_STAMP` in that header; `null` if the source does not include it.
     pub runtime_stamp: Option<String>,
     /// Functions by which a work item transposes words of several elements in registers.
-    pub turns: Vec<TurnUnit>,
+    pub register_transposes: Vec<RegisterTransposeUnit>,
     /// Helpers that the reference implementations in the test program call, named as in `helpers`.
     pub test_helpers: Vec<String>,
     /// Float types of at most 16 bits that the tensors use, in descending order of `sign_shift`, then by name: `bf16`,
@@ -251,11 +252,11 @@ pub struct BenchUnit {
     pub values: Vec<i64>,
     /// Bytes of the elements that are moved, each counted once: the lesser of their sizes in the source and in the
     /// destination.
-    pub bytes: Whole<Expr>,
+    pub bytes: Shared<Expr>,
     /// Bytes of the source buffer, which is the dense buffer for pack.
-    pub from_bytes: Whole<Expr>,
+    pub from_bytes: Shared<Expr>,
     /// Bytes of the destination buffer, which is the tensor's buffer for pack.
-    pub to_bytes: Whole<Expr>,
+    pub to_bytes: Shared<Expr>,
 }
 
 /// Axis with its extent.
@@ -264,7 +265,7 @@ pub struct AxisUnit {
     /// Axis name.
     pub name: String,
     /// Extent in elements.
-    pub extent: Whole<Expr>,
+    pub extent: Shared<Expr>,
     /// Labels of the indices 0, 1, …, such as `x`, `y` and `z`, in the field `axes` of `TensorUnit`. Empty if the axis
     /// has no labels, and in all other fields.
     pub labels: Vec<String>,
@@ -325,9 +326,9 @@ pub struct TensorUnit {
     /// Logical axes, outermost first.
     pub axes: Vec<AxisUnit>,
     /// Storage axes, outermost first.
-    pub storage_axes: Whole<Vec<AxisUnit>>,
+    pub storage_axes: Shared<Vec<AxisUnit>>,
     /// Extents of the physical axes, outermost first.
-    pub physical: Vec<Whole<Expr>>,
+    pub physical: Vec<Shared<Expr>>,
     /// Index map from the logical axes, in manifest notation, with axis separators.
     pub map: String,
     /// Memory space of the tensor, if the project names it; `null` for any other memory.
@@ -340,37 +341,37 @@ pub struct TensorUnit {
     /// replaced by its steps. In a comment, each text must be printed with the filter `comment`.
     pub steps: Vec<String>,
     /// Size constants in the order of their definition, then the constants of the axis labels.
-    pub constants: Whole<Vec<Constant>>,
+    pub constants: Shared<Vec<Constant>>,
     /// Size functions for the values that depend on symbols, in order.
-    pub counts: Vec<Whole<Function>>,
+    pub counts: Vec<Shared<Function>>,
     /// Macro that guards the size functions in headers for the host.
     pub counts_guard: String,
     /// Function that is true if the symbols have values for which the layout is proven; `null` without symbols.
-    pub symbols_ok: Option<Whole<Function>>,
+    pub symbols_ok: Option<Shared<Function>>,
     /// Function that gives the offset of an element in the buffer, in elements.
-    pub offset: Whole<Function>,
+    pub offset: Shared<Function>,
     /// Physical indices of an element, one function per physical axis; empty if the physical rank is at most 1.
-    pub indices: Vec<Whole<Function>>,
+    pub indices: Vec<Shared<Function>>,
     /// Offset and physical indices as macros, except functions that need a loop; empty if macros are not requested.
-    pub macros: Vec<Whole<MacroUnit>>,
+    pub macros: Vec<Shared<MacroUnit>>,
     /// Function that gives the logical indices of the element at given physical indices: the inverse of the index map.
-    pub logical: Whole<Function>,
+    pub logical: Shared<Function>,
     /// Domain: conditions on the indices of elements, in manifest notation; `null` if every index has an element.
     pub domain: Option<String>,
     /// Function that is true if an index within the shape is in the domain; `null` if every index is.
-    pub in_domain: Option<Whole<Function>>,
+    pub in_domain: Option<Shared<Function>>,
     /// Relayout from the dense logical buffer to the tensor's layout; `null` if the tensor has no memory.
-    pub pack: Option<Whole<Function>>,
+    pub pack: Option<Shared<Function>>,
     /// Relayout from the tensor's layout to the dense logical buffer; `null` if the tensor has no memory.
-    pub unpack: Option<Whole<Function>>,
+    pub unpack: Option<Shared<Function>>,
     /// Image that stores the tensor; `null` if the tensor is not in an image, or on a target without GPU kernels.
     pub image: Option<ImageUnit>,
     /// GPU kernels of pack and unpack; empty if kernels cannot access the memory, or on a target without GPU kernels.
     pub moves: Vec<KernelsUnit>,
     /// Data for the test program.
-    pub test: Whole<TestUnit>,
+    pub test: Shared<TestUnit>,
     /// Benchmark of pack; unpack has the two buffers swapped.
-    pub bench: Whole<BenchUnit>,
+    pub bench: Shared<BenchUnit>,
 }
 
 /// Data of one tensor or view for the template of the test program. The identifiers of symbols and axes differ from
@@ -379,7 +380,7 @@ pub struct TensorUnit {
 pub struct TestUnit {
     /// Function that gives the offset of an element as the manifest defines it (reference implementation). Print with
     /// `c_plain`.
-    pub plain: Whole<Function>,
+    pub plain: Shared<Function>,
     /// Identifiers of the symbols in the test program, in the order of the functions' parameters.
     pub symbols: Vec<String>,
     /// Test cases: one list of symbol values per run, in the order of `symbols`.
@@ -389,25 +390,25 @@ pub struct TestUnit {
     /// Physical axes, outermost first.
     pub physical: Vec<AxisUnit>,
     /// Offset of an element in the dense logical buffer, in elements, as an expression over `axes` and `symbols`.
-    pub dense: Whole<Expr>,
+    pub dense: Shared<Expr>,
     /// Offset of a slot in the buffer, in elements, as an expression over `physical` and `symbols`.
-    pub slot: Whole<Expr>,
+    pub slot: Shared<Expr>,
     /// Number of elements in the tensor's domain.
-    pub elements: Whole<Expr>,
+    pub elements: Shared<Expr>,
     /// Number of elements in the dense logical buffer.
-    pub dense_elements: Whole<Expr>,
+    pub dense_elements: Shared<Expr>,
     /// Declaration of the constant `fill`, written by unpack at indices outside the domain, and by a relayout to
     /// elements that its source lacks; `null` if such elements are left unchanged.
-    pub outside: Option<Whole<Stmt>>,
+    pub outside: Option<Shared<Stmt>>,
     /// Number of slots in the buffer.
-    pub slots: Whole<Expr>,
+    pub slots: Shared<Expr>,
     /// Bytes of the dense logical buffer.
-    pub logical_bytes: Whole<Expr>,
+    pub logical_bytes: Shared<Expr>,
     /// Bytes of the tensor's buffer.
-    pub physical_bytes: Whole<Expr>,
+    pub physical_bytes: Shared<Expr>,
     /// Declaration of the constant `fill`, which pack writes to padding; `null` if there is no padding, or if padding
     /// is left unchanged.
-    pub fill: Option<Whole<Stmt>>,
+    pub fill: Option<Shared<Stmt>>,
     /// Number of inverse lookups that the test makes if the inverse is a search; `null` if it is an expression, or if
     /// the tensor has no element.
     pub searches: Option<i64>,
@@ -433,7 +434,7 @@ pub struct TestTensorUnit {
     /// True for a view. Slots of the buffer that do not belong to the view keep their values.
     pub is_view: bool,
     /// Data of the tensor or view for the test program.
-    pub test: Whole<TestUnit>,
+    pub test: Shared<TestUnit>,
 }
 
 /// View: the memory of a tensor with other axes or another element type.
@@ -475,22 +476,22 @@ pub struct ViewUnit {
     /// Logical axes of the view, outermost first.
     pub axes: Vec<AxisUnit>,
     /// Extents of the physical axes, outermost first, in elements of the view.
-    pub physical: Vec<Whole<Expr>>,
+    pub physical: Vec<Shared<Expr>>,
     /// Index map in manifest notation: for a window from its axes to the axes of the tensor or view that it selects
     /// from, for any other view to its storage axes.
     pub map: String,
     /// Size constants in the order of their definition, then the constants of the axis labels.
-    pub constants: Whole<Vec<Constant>>,
+    pub constants: Shared<Vec<Constant>>,
     /// Size functions for the values that depend on symbols, in order.
-    pub counts: Vec<Whole<Function>>,
+    pub counts: Vec<Shared<Function>>,
     /// Macro that guards the size functions in headers for the host.
     pub counts_guard: String,
     /// Function that is true if the symbols have values for which the layout is proven; `null` without symbols.
-    pub symbols_ok: Option<Whole<Function>>,
+    pub symbols_ok: Option<Shared<Function>>,
     /// Function that gives the offset of an element in the buffer, in elements of the view.
-    pub offset: Whole<Function>,
+    pub offset: Shared<Function>,
     /// Physical indices of an element, one function per physical axis; empty if the physical rank is at most 1.
-    pub indices: Vec<Whole<Function>>,
+    pub indices: Vec<Shared<Function>>,
     /// Name of the function that reads the element at an offset. `null` if the view has no memory; on a target with GPU
     /// kernels also if it is not in a buffer of global or constant memory.
     pub load: Option<String>,
@@ -501,11 +502,11 @@ pub struct ViewUnit {
     /// view that has the element type of the tensor, cannot be written, is not in an image, or has no image format.
     pub image: Option<ImageUnit>,
     /// Relayout from a dense array to a window; `null` if the view is no window, has no memory or cannot be written.
-    pub pack: Option<Whole<Function>>,
+    pub pack: Option<Shared<Function>>,
     /// Relayout from a window to a dense array; `null` if the view is no window or has no memory.
-    pub unpack: Option<Whole<Function>>,
+    pub unpack: Option<Shared<Function>>,
     /// Data for the test program.
-    pub test: Whole<ViewTestUnit>,
+    pub test: Shared<ViewTestUnit>,
 }
 
 /// Data of one view for the template of the test program. The identifiers of symbols and axes differ from those that
@@ -514,10 +515,10 @@ pub struct ViewUnit {
 pub struct ViewTestUnit {
     /// Function that gives the offset of an element as the manifest defines it (reference implementation). Print with
     /// `c_plain`.
-    pub plain: Whole<Function>,
+    pub plain: Shared<Function>,
     /// Function that gives the offset of each tensor element that a view element joins, as the manifest defines it.
     /// Print with `c_plain`. `null` if it joins none.
-    pub plain_lane: Option<Whole<Function>>,
+    pub plain_lane: Option<Shared<Function>>,
     /// Number of tensor elements that one view element joins; 1 if it joins none.
     pub joined: i64,
     /// Identifiers of the symbols in the test program, in the order of the functions' parameters.
@@ -528,22 +529,22 @@ pub struct ViewTestUnit {
     pub axes: Vec<AxisUnit>,
     /// Offset of an element in a dense array of the view's shape, in elements of the view, as an expression over `axes`
     /// and `symbols`.
-    pub dense: Whole<Expr>,
+    pub dense: Shared<Expr>,
     /// Number of elements of the view.
-    pub elements: Whole<Expr>,
+    pub elements: Shared<Expr>,
     /// Number of slots in the buffer, in elements of the view.
-    pub slots: Whole<Expr>,
+    pub slots: Shared<Expr>,
     /// Bytes of a dense array of the view's shape.
-    pub dense_bytes: Whole<Expr>,
+    pub dense_bytes: Shared<Expr>,
     /// Bytes of the buffer.
-    pub bytes: Whole<Expr>,
+    pub bytes: Shared<Expr>,
 }
 
 /// Relayout from one tensor to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConvertUnit {
     /// Function of the relayout on a CPU; on a target with GPU kernels, see `moves`.
-    pub function: Whole<Function>,
+    pub function: Shared<Function>,
     /// GPU kernels of the relayout; `null` if kernels cannot access a memory, or on a target without GPU kernels.
     pub moves: Option<KernelsUnit>,
     /// Source: a tensor or view, with its test data.
@@ -559,5 +560,5 @@ pub struct ConvertUnit {
     /// Test cases: one list of symbol values per run, in the order of `symbols`.
     pub cases: Vec<Vec<i64>>,
     /// Benchmark of the relayout.
-    pub bench: Whole<BenchUnit>,
+    pub bench: Shared<BenchUnit>,
 }

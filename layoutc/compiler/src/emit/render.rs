@@ -58,7 +58,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     built_in!("common/packed.j2"),
     built_in!("common/stream.j2"),
     built_in!("common/title.j2"),
-    built_in!("common/turns.j2"),
+    built_in!("common/transposes.j2"),
     built_in!("common/view.j2"),
     built_in!("cuda/access.cuh.j2"),
     built_in!("cuda/header.cuh.j2"),

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::model::AxisUnit;
+use crate::emit::shared::Shared;
 use crate::emit::syntax::{Function, Stmt};
-use crate::emit::whole::Whole;
 
 /// Sharding of a tensor over a mesh.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -28,7 +28,7 @@ pub struct ShardingUnit {
     pub uneven: bool,
     /// Index functions of the sharding: `owner`, `holds`, `local`, then `begin_n` and `length_n` for each axis `n` of
     /// `whole`, and `global`.
-    pub functions: Vec<Whole<Function>>,
+    pub functions: Vec<Shared<Function>>,
 }
 
 /// Ring buffer that holds a part of a tensor.
@@ -43,7 +43,7 @@ pub struct RingUnit {
     /// Axes of the whole tensor, outermost first; the tensor's own axes are those in memory.
     pub whole: Vec<AxisUnit>,
     /// Function that gives the offset of an element of the whole tensor in the ring.
-    pub at: Whole<Function>,
+    pub at: Shared<Function>,
 }
 
 /// Axis of a mesh.
@@ -81,7 +81,7 @@ pub struct ReshardUnit {
     pub max_staging: Option<i64>,
     /// Declaration of the constant `fill`, which is written to padding; `null` if the destination has no filled
     /// padding.
-    pub fill: Option<Whole<Stmt>>,
+    pub fill: Option<Shared<Stmt>>,
     /// Lower bound on the bytes sent by all devices.
     pub least_bytes: i64,
     /// Bytes sent by all devices; `null` if the devices are too many to examine every pair.

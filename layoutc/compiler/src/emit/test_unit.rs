@@ -7,8 +7,8 @@ use layoutc_algebra::symbol::Symbol;
 use super::dialect::Dialect;
 use super::element::type_name;
 use super::model::{AxisUnit, TestTensorUnit, TestUnit, ViewTestUnit};
+use super::shared::Shared;
 use super::unit::packed;
-use super::whole::Whole;
 use crate::base::fill;
 use crate::emit::syntax::{Function, Spelling, Stmt};
 use crate::loops::error::PlanError;
@@ -216,7 +216,7 @@ pub(super) fn view(
     };
     Ok(ViewTestUnit {
         plain: plain.into(),
-        plain_lane: plain_lane.map(Whole::<Function>::from),
+        plain_lane: plain_lane.map(Shared::<Function>::from),
         joined: i64::try_from(joined).map_err(|_| PlanError::Literal { value: joined })?,
         cases: cases(&facts, &[&context]),
         dense: dense_offset(layout.logical(), &names, &symbol)?.into(),

@@ -7,7 +7,7 @@ use super::globals::file_names;
 use super::language::C_FILES;
 use super::outputs::{exchanged, relative, umbrella_header};
 use super::render::Frames;
-use super::seen::Seen;
+use super::template_value::TemplateValue;
 use super::{GeneratedFile, Templates, tidy};
 use crate::base::codes::Code;
 use crate::base::content_hash;
@@ -73,6 +73,7 @@ fn header(
         includes,
     };
     let frames = Frames::new(templates, "c", Dialects::default());
-    let text = frames.render("c/umbrella.h.j2", model.seen(), FUEL.saturating_add(fuel))?;
+    let text =
+        frames.render("c/umbrella.h.j2", model.to_template_value(), FUEL.saturating_add(fuel))?;
     Ok(GeneratedFile { text: content_hash::seal(path, &tidy(&text)), path: path.to_owned() })
 }

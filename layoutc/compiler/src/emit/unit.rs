@@ -15,11 +15,11 @@ use super::model::{
 };
 use super::print::{self, Style};
 use super::runtime::{self, UnitRuntime};
-use super::whole::Whole;
+use super::shared::Shared;
 use super::{
-    Part, Settings, arithmetic, bench_unit, casts, compute_test, element, fits, float_bits,
-    globals, kernels, macros, needs, plan_fault, reshard_unit, schedule_unit, suits, test_unit,
-    turns, types, view_unit,
+    Part, Settings, arithmetic, bench_unit, casts, compute_test, element, float_bits, globals,
+    index_range, kernels, macros, plan_fault, register_transposes, requirements, reshard_unit,
+    schedule_unit, target_limits, test_unit, types, view_unit,
 };
 use crate::base::cast::Cast;
 use crate::base::diagnostic::Diagnostic;
@@ -43,7 +43,7 @@ pub(super) fn build(
     out_stem: &str,
 ) -> Result<Unit, Vec<Diagnostic>> {
     let mut faults: Vec<Diagnostic> = manifest.tensors.iter().filter_map(fill_fault).collect();
-    faults.extend(suits::faults(manifest, settings));
+    faults.extend(target_limits::faults(manifest, settings));
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -57,7 +57,7 @@ pub(super) fn build(
     let naming = Naming { prefix: &settings.prefix, avoid: &avoid, options: settings.options() };
     let mut tensors = Vec::new();
     for tensor in &manifest.tensors {
-        if let Some(fault) = fits::index_fault(tensor, &naming, settings) {
+        if let Some(fault) = index_range::index_fault(tensor, &naming, settings) {
             faults.push(fault);
             continue;
         }
@@ -163,7 +163,7 @@ pub(super) fn build(
         runtime: Vec::new(),
         runtime_header: None,
         runtime_stamp: None,
-        turns: Vec::new(),
+        register_transposes: Vec::new(),
         test_helpers: Vec::new(),
         conversions: types::conversions(dialect, &manifest.tensors),
         float_bits: Vec::new(),
@@ -179,8 +179,8 @@ pub(super) fn build(
         computed,
         schedules,
     };
-    let tests = needs::of_tests(&unit);
-    let cores = needs::of_cores(&unit);
+    let tests = requirements::of_tests(&unit);
+    let cores = requirements::of_cores(&unit);
     let has_kernels = unit.computes.iter().any(|c| c.function.is_some() && !c.is_relayout);
     let own = UnitRuntime::new(&cores, has_kernels, settings.runtime);
     unit.runtime = own.sections;
@@ -188,9 +188,9 @@ pub(super) fn build(
         unit.runtime_header = Some(runtime::header::NAME.to_owned());
         unit.runtime_stamp = Some(runtime::header::stamp(dialect.index));
     }
-    let mut needs = if language.kernels { needs::of_kernels(&unit) } else { cores };
+    let mut needs = if language.kernels { requirements::of_kernels(&unit) } else { cores };
     unit.arithmetic = arithmetic::of(&needs, dialect);
-    unit.turns = turns::of(&needs, dialect);
+    unit.register_transposes = register_transposes::of(&needs, dialect);
     if !language.kernels {
         called.extend(&tests.casts);
         needs.casts.extend(called);
@@ -199,17 +199,17 @@ pub(super) fn build(
     unit.casts = casts.iter().map(|cast| casts::unit(*cast, dialect)).collect();
     let has_small_floats = !unit.conversions.is_empty() && !language.kernels;
     unit.float_bits = float_bits::of(&casts, has_small_floats, dialect);
-    needs.extend(&needs::of_indices(&unit));
-    unit.source_includes = needs::includes(&needs, dialect);
+    needs.extend(&requirements::of_indices(&unit));
+    unit.source_includes = requirements::includes(&needs, dialect);
     unit.source_includes = runtime::includes(unit.source_includes, &unit.runtime);
-    needs.extend(&needs::of_sizes(&unit, language.kernels));
-    unit.helpers = needs::helpers(&needs);
+    needs.extend(&requirements::of_sizes(&unit, language.kernels));
+    unit.helpers = requirements::helpers(&needs);
     let plain = Dialect::find(language.name, dialect.index).map_or(dialect, |[_, plain]| plain);
     unit.test_arithmetic = arithmetic::of(&tests, plain);
-    unit.test_helpers = needs::helpers(&tests);
-    unit.host_helpers = needs::helpers(&needs::of_host(&unit));
+    unit.test_helpers = requirements::helpers(&tests);
+    unit.host_helpers = requirements::helpers(&requirements::of_host(&unit));
     if dialect.index != dialect.for_bytes().index {
-        unit.wide_helpers = needs::helpers(&needs::of_bytes(&unit));
+        unit.wide_helpers = requirements::helpers(&requirements::of_bytes(&unit));
     }
     let dtypes = types::of(manifest.tensors.iter());
     let holds = |scalar| dtypes.iter().any(|dtype| dtype.scalar == scalar);
@@ -283,7 +283,7 @@ fn tensor_unit(
         axes: logical,
         storage_axes: axes(layout.storage())?.into(),
         physical: physical
-            .map(|extent| extent.map(Whole::<Expr>::from))
+            .map(|extent| extent.map(Shared::<Expr>::from))
             .collect::<Result<_, _>>()?,
         map: map_text(tensor)?,
         memory_space: tensor.space.as_ref().map(|space| SpaceUnit {
@@ -303,12 +303,12 @@ fn tensor_unit(
             Vec::new()
         },
         bench: bench_unit::tensor(&context)?.into(),
-        symbols_ok: plan.symbols_ok.map(Whole::<Function>::from),
+        symbols_ok: plan.symbols_ok.map(Shared::<Function>::from),
         offset: plan.offset.into(),
-        indices: plan.indices.into_iter().map(Whole::<Function>::from).collect(),
+        indices: plan.indices.into_iter().map(Shared::<Function>::from).collect(),
         logical: plan.logical.into(),
         domain: crate::model::layout_names::domain(tensor),
-        in_domain: plan.in_domain.map(Whole::<Function>::from),
+        in_domain: plan.in_domain.map(Shared::<Function>::from),
         pack: plan.pack.map(|function| sized(function, [Buffer::Dense, Buffer::Tensor])),
         unpack: plan.unpack.map(|function| sized(function, [Buffer::Tensor, Buffer::Dense])),
         image: if settings.language.kernels { kernels::image(tensor, &ident)? } else { None },
@@ -342,7 +342,7 @@ pub(super) fn constants(
     symbols_ok: Option<&ir::Function>,
     upper: &str,
     ident: &str,
-) -> (Vec<Constant>, Vec<Whole<Function>>) {
+) -> (Vec<Constant>, Vec<Shared<Function>>) {
     let mut constants = Vec::new();
     let mut counts = Vec::new();
     for quantity in quantities {

@@ -4,9 +4,9 @@ use layoutc_algebra::symbol::Axis;
 
 use super::compute_unit::relayout;
 use super::model::{AxisUnit, ViewUnit};
+use super::shared::Shared;
 use super::unit::{constants, counts_guard, index_text, map_text, packed};
-use super::whole::Whole;
-use super::{Settings, element, fits, kernels, plan_fault, test_unit};
+use super::{Settings, element, index_range, kernels, plan_fault, test_unit};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::dtype::Dtype;
 use crate::emit::syntax::{Expr, Function};
@@ -27,7 +27,7 @@ pub(super) fn build(
     settings: &Settings,
 ) -> Result<ViewUnit, Diagnostic> {
     let tensor = in_memory(view);
-    if let Some(fault) = fits::index_fault(&tensor, naming, settings) {
+    if let Some(fault) = index_range::index_fault(&tensor, naming, settings) {
         return Err(fault);
     }
     unit(manifest, view, &tensor, naming, settings)
@@ -86,7 +86,7 @@ fn unit(
         packed: packed(tensor, &ident),
         axes: axes(layout.logical())?,
         physical: physical
-            .map(|extent| extent.map(Whole::<Expr>::from))
+            .map(|extent| extent.map(Shared::<Expr>::from))
             .collect::<Result<_, _>>()?,
         map: match &view.seeing {
             ViewKind::Window(map) => index_text(layout, map, &[])?,
@@ -95,9 +95,9 @@ fn unit(
         counts_guard: counts_guard(&upper, tensor),
         constants: constants.into(),
         counts,
-        symbols_ok: plan.symbols_ok.map(Whole::<Function>::from),
+        symbols_ok: plan.symbols_ok.map(Shared::<Function>::from),
         offset: plan.offset.into(),
-        indices: plan.indices.into_iter().map(Whole::<Function>::from).collect(),
+        indices: plan.indices.into_iter().map(Shared::<Function>::from).collect(),
         load: reached("load"),
         store: reached("store").filter(|_| !view.is_broadcast()),
         image: if in_texels { kernels::image(&view.tensor, &ident)? } else { None },

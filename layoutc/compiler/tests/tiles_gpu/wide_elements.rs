@@ -37,7 +37,7 @@ tensor tiled_back dtype=bf16 {
     let outputs = run("turned", manifest, &[&[]]);
     let turns = |name: &str| {
         let body = kernel(&outputs["opencl/m.cl"], name);
-        let call = body.lines().find(|line| line.contains("turn_u")).unwrap_or("none").trim();
+        let call = body.lines().find(|line| line.contains("transpose_u")).unwrap_or("none").trim();
         call.split('(').next().unwrap_or_default().trim_start_matches("layoutc_").to_owned()
     };
     let found = [
@@ -62,27 +62,27 @@ tensor tiled_back dtype=bf16 {
     ]
     .map(|name| format!("{name} {}", turns(name)));
     let wanted = [
-        "floats_pack turn_u32_2x2",
-        "halves_pack turn_u16_4x4",
-        "bytes_unpack turn_u8_8x8",
-        "pairs_pack turn_u16_1x4",
+        "floats_pack transpose_u32_2x2",
+        "halves_pack transpose_u16_4x4",
+        "bytes_unpack transpose_u8_8x8",
+        "pairs_pack transpose_u16_1x4",
         // Rows of 33 elements are not aligned to vectors.
-        "odd_pack turn_u32_1x2",
-        "odd_unpack turn_u32_2x1",
+        "odd_pack transpose_u32_1x2",
+        "odd_unpack transpose_u32_2x1",
         // The last of 21 rows shares its word with padding, which is read and filled.
-        "tiled_pack turn_u16_2x1",
-        "tiled_unpack turn_u16_1x2",
-        "halo_pack turn_u8_1x2",
+        "tiled_pack transpose_u16_2x1",
+        "tiled_unpack transpose_u16_1x2",
+        "halo_pack transpose_u8_1x2",
         "halo_unpack none",
-        "holes_pack turn_u16_2x4",
-        "holes_unpack turn_u16_4x2",
+        "holes_pack transpose_u16_2x4",
+        "holes_unpack transpose_u16_4x2",
         // Only blocks of 4 planes are contiguous.
-        "planes_pack turn_u8_4x8",
-        "planes_unpack turn_u8_1x4",
-        "far_pack turn_u32_2x2",
+        "planes_pack transpose_u8_4x8",
+        "planes_unpack transpose_u8_1x4",
+        "far_pack transpose_u32_2x2",
         // The extent of `b` does not bound its digits.
-        "pairs_apart_pack turn_u32_2x2",
-        "fours_apart_pack turn_u16_4x4",
+        "pairs_apart_pack transpose_u32_2x2",
+        "fours_apart_pack transpose_u16_4x4",
         "tiled_to_tiled_back none",
     ];
     assert_eq!(found, wanted);

@@ -5,13 +5,13 @@ use super::piece::{Infix, Piece};
 use super::{Style, expr, rust};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::emit::dialect::Dialect;
-use crate::emit::syntax::{Expr, Gathering, Number, NumberOp, Spelling};
+use crate::emit::syntax::{Expr, ReduceOp, Spelling, Value, ValueOp};
 use crate::emit::{arithmetic, element};
 use crate::ir::Update;
 use crate::passes::{helper, update_helper};
 
 /// Text of an element value: in the dialect of `style`, or in Python.
-pub fn number(style: Style, value: &Number) -> String {
+pub fn number(style: Style, value: &Value) -> String {
     match style {
         Style::C(dialect) => in_c(dialect, value, &str::to_owned),
         Style::Rust(dialect) => rust::number(dialect, value),
@@ -22,7 +22,7 @@ pub fn number(style: Style, value: &Number) -> String {
 /// Text of a value in C. `buffer` maps the name of a buffer to the expression that its elements are read from.
 pub(super) fn in_c(
     dialect: &'static Dialect,
-    value: &Number,
+    value: &Value,
     buffer: &dyn Fn(&str) -> String,
 ) -> String {
     c(Printed { dialect, buffer }, value).alone()
@@ -32,7 +32,7 @@ pub(super) fn in_c(
 /// type of both, and `buffer` maps the name of a buffer to the expression that its elements are read from.
 pub(super) fn gathered(
     dialect: &'static Dialect,
-    (into, how, value): (&Number, Gathering, &Number),
+    (into, how, value): (&Value, ReduceOp, &Value),
     element: &str,
     buffer: &dyn Fn(&str) -> String,
 ) -> String {
@@ -41,15 +41,15 @@ pub(super) fn gathered(
     let binary = |op| c_binary(of, op, element, into, value).alone();
     let wraps = unsigned_type(dialect, element).is_some();
     match how {
-        Gathering::Set => format!("{there} = {};", c(of, value).alone()),
-        Gathering::Sum if wraps => format!("{there} = {};", binary(NumberOp::Add)),
-        Gathering::Product if wraps => format!("{there} = {};", binary(NumberOp::Multiply)),
-        Gathering::Sum => format!("{there} += {};", c(of, value).alone()),
-        Gathering::Product => format!("{there} *= {};", c(of, value).alone()),
+        ReduceOp::Set => format!("{there} = {};", c(of, value).alone()),
+        ReduceOp::Sum if wraps => format!("{there} = {};", binary(ValueOp::Add)),
+        ReduceOp::Product if wraps => format!("{there} = {};", binary(ValueOp::Multiply)),
+        ReduceOp::Sum => format!("{there} += {};", c(of, value).alone()),
+        ReduceOp::Product => format!("{there} *= {};", c(of, value).alone()),
         // The accumulator is kept unless the value compares less (greater); a NaN never does.
-        Gathering::Min | Gathering::Max => {
+        ReduceOp::Min | ReduceOp::Max => {
             let (update, sign) = match how {
-                Gathering::Min => (Update::Min, "<"),
+                ReduceOp::Min => (Update::Min, "<"),
                 _ => (Update::Max, ">"),
             };
             let helper = Dtype::of_plan(element).and_then(|dtype| {
@@ -77,7 +77,7 @@ struct Printed<'a> {
     buffer: &'a dyn Fn(&str) -> String,
 }
 
-fn c(of: Printed<'_>, value: &Number) -> Piece {
+fn c(of: Printed<'_>, value: &Value) -> Piece {
     let dialect = of.dialect;
     let style = Style::C(dialect);
     if let Some((helper, dtype, args)) = helper(value) {
@@ -85,37 +85,37 @@ fn c(of: Printed<'_>, value: &Number) -> Piece {
         return Piece::call(&function, args.into_iter().map(|arg| c(of, arg)));
     }
     match value {
-        Number::Constant { element, bits } => {
+        Value::Constant { element, bits } => {
             Piece::literal(element::literal(dialect, element, bits, Spelling::Number))
         }
-        Number::Name { name } => Piece::primary(name),
-        Number::Item { array, index } => Piece::primary(format!("{array}[{}]", expr(style, index))),
-        Number::Index { element, value } => index(dialect, element, value),
-        Number::Holds { condition } => Piece::primary(format!("({})", expr(style, condition))),
-        Number::Load { buffer, index, through: None } => {
+        Value::Name { name } => Piece::primary(name),
+        Value::Item { array, index } => Piece::primary(format!("{array}[{}]", expr(style, index))),
+        Value::Index { element, value } => index(dialect, element, value),
+        Value::Holds { condition } => Piece::primary(format!("({})", expr(style, condition))),
+        Value::Load { buffer, index, through: None } => {
             Piece::primary(format!("{}[{}]", (of.buffer)(buffer), expr(style, index)))
         }
-        Number::Load { buffer, index, through: Some(load) } => {
+        Value::Load { buffer, index, through: Some(load) } => {
             Piece::primary(format!("{load}({buffer}, {})", expr(style, index)))
         }
-        Number::Fetch { function, args } => Piece::primary(call(style, function, args)),
-        Number::Negate { element, a } => match unsigned_type(dialect, element) {
+        Value::Fetch { function, args } => Piece::primary(call(style, function, args)),
+        Value::Negate { element, a } => match unsigned_type(dialect, element) {
             Some(_) => wrapped(of, element, unsigned(of, element, value)),
             None => Piece::prefix("-", c(of, a)),
         },
-        Number::Not { a } => Piece::prefix("!", c(of, a)),
-        Number::Binary { op, element, a, b } => c_binary(of, *op, element, a, b),
-        Number::Select { condition, then, otherwise } => {
+        Value::Not { a } => Piece::prefix("!", c(of, a)),
+        Value::Binary { op, element, a, b } => c_binary(of, *op, element, a, b),
+        Value::Select { condition, then, otherwise } => {
             Piece::choice(c(of, condition), c(of, then), c(of, otherwise))
         }
-        Number::Call { function, element, args } => c_call(of, function, element, args),
-        Number::Convert { to, value, .. } if to == "bool" => {
+        Value::Call { function, element, args } => c_call(of, function, element, args),
+        Value::Convert { to, value, .. } if to == "bool" => {
             Piece::infix(c(of, value), Infix::equality("!="), Piece::primary("0"))
         }
-        Number::Convert { to, value, .. } => {
+        Value::Convert { to, value, .. } => {
             Piece::cast(&element::type_name(dialect, to, false), c(of, value))
         }
-        Number::Cast { cast, value } => {
+        Value::Cast { cast, value } => {
             let within = if arithmetic::is_within(cast, value) { "_within" } else { "" };
             Piece::call(&format!("{}cast_{cast}{within}", dialect.structure), [c(of, value)])
         }
@@ -164,27 +164,27 @@ fn has_operators_alone(dialect: &Dialect, value: &Expr) -> bool {
     alone
 }
 
-fn c_binary(of: Printed<'_>, op: NumberOp, element: &str, a: &Number, b: &Number) -> Piece {
+fn c_binary(of: Printed<'_>, op: ValueOp, element: &str, a: &Value, b: &Value) -> Piece {
     let operator = match op {
-        NumberOp::Add | NumberOp::Subtract | NumberOp::Multiply
+        ValueOp::Add | ValueOp::Subtract | ValueOp::Multiply
             if unsigned_type(of.dialect, element).is_some() =>
         {
             return wrapped(of, element, unsigned_binary(of, op, element, [a, b]));
         }
-        NumberOp::Add => Infix::sum("+"),
-        NumberOp::Subtract => Infix::sum("-"),
-        NumberOp::Multiply => Infix::product("*"),
-        NumberOp::Divide | NumberOp::FloorDivide => Infix::product("/"),
-        NumberOp::Modulo => Infix::product("%"),
-        NumberOp::And => Infix::and("&&"),
-        NumberOp::Or => Infix::or("||"),
-        NumberOp::Equal => Infix::equality("=="),
-        NumberOp::NotEqual => Infix::equality("!="),
-        NumberOp::Less => Infix::relation("<"),
-        NumberOp::LessOrEqual => Infix::relation("<="),
+        ValueOp::Add => Infix::sum("+"),
+        ValueOp::Subtract => Infix::sum("-"),
+        ValueOp::Multiply => Infix::product("*"),
+        ValueOp::Divide | ValueOp::FloorDivide => Infix::product("/"),
+        ValueOp::Modulo => Infix::product("%"),
+        ValueOp::And => Infix::and("&&"),
+        ValueOp::Or => Infix::or("||"),
+        ValueOp::Equal => Infix::equality("=="),
+        ValueOp::NotEqual => Infix::equality("!="),
+        ValueOp::Less => Infix::relation("<"),
+        ValueOp::LessOrEqual => Infix::relation("<="),
         // Printed before, as a call of a helper function.
-        NumberOp::Min => return Piece::call("min", [c(of, a), c(of, b)]),
-        NumberOp::Max => return Piece::call("max", [c(of, a), c(of, b)]),
+        ValueOp::Min => return Piece::call("min", [c(of, a), c(of, b)]),
+        ValueOp::Max => return Piece::call("max", [c(of, a), c(of, b)]),
     };
     Piece::infix(c(of, a), operator, c(of, b))
 }
@@ -205,25 +205,25 @@ fn wrapped(of: Printed<'_>, element: &str, value: Piece) -> Piece {
 }
 
 /// Signed value converted to the unsigned type of `element`; sums, products and negations are computed in that type.
-fn unsigned(of: Printed<'_>, element: &str, value: &Number) -> Piece {
+fn unsigned(of: Printed<'_>, element: &str, value: &Value) -> Piece {
     match value {
-        Number::Binary {
-            op: op @ (NumberOp::Add | NumberOp::Subtract | NumberOp::Multiply),
+        Value::Binary {
+            op: op @ (ValueOp::Add | ValueOp::Subtract | ValueOp::Multiply),
             element: own,
             a,
             b,
         } if own == element => unsigned_binary(of, *op, element, [a, b]),
-        Number::Negate { element: own, a } if own == element => {
+        Value::Negate { element: own, a } if own == element => {
             Piece::infix(Piece::primary("0"), Infix::sum("-"), unsigned(of, element, a))
         }
         _ => Piece::cast(unsigned_type(of.dialect, element).unwrap_or_default(), c(of, value)),
     }
 }
 
-fn unsigned_binary(of: Printed<'_>, op: NumberOp, element: &str, [a, b]: [&Number; 2]) -> Piece {
+fn unsigned_binary(of: Printed<'_>, op: ValueOp, element: &str, [a, b]: [&Value; 2]) -> Piece {
     let operator = match op {
-        NumberOp::Subtract => Infix::sum("-"),
-        NumberOp::Multiply => Infix::product("*"),
+        ValueOp::Subtract => Infix::sum("-"),
+        ValueOp::Multiply => Infix::product("*"),
         _ => Infix::sum("+"),
     };
     // A literal is converted implicitly if the other operand is unsigned.
@@ -233,13 +233,13 @@ fn unsigned_binary(of: Printed<'_>, op: NumberOp, element: &str, [a, b]: [&Numbe
 }
 
 /// True if a value, of type `i32` or `i64`, is a constant that is not negative.
-fn is_literal(value: &Number) -> bool {
-    let Number::Constant { element, bits } = value else { return false };
+fn is_literal(value: &Value) -> bool {
+    let Value::Constant { element, bits } = value else { return false };
     let bits = u64::from_str_radix(bits, 16).unwrap_or(u64::MAX);
     bits <= if element == "i32" { 0x7FFF_FFFF } else { 0x7FFF_FFFF_FFFF_FFFF }
 }
 
-fn c_call(of: Printed<'_>, function: &str, element: &str, args: &[Number]) -> Piece {
+fn c_call(of: Printed<'_>, function: &str, element: &str, args: &[Value]) -> Piece {
     let math = |function: &str| {
         let function = (of.dialect.math)(function, element);
         Piece::call(&function, args.iter().map(|arg| c(of, arg)))

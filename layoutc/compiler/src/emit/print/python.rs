@@ -5,7 +5,7 @@ use super::piece::{Infix, Piece};
 use super::{Style, expr};
 use crate::emit::dialect::C;
 use crate::emit::element;
-use crate::emit::syntax::{Expr, Number, NumberOp, Spelling, Stmt};
+use crate::emit::syntax::{Expr, Spelling, Stmt, Value, ValueOp};
 
 /// Text of statements, indented by `depth` levels of four blanks.
 pub(super) fn stmts(body: &[Stmt], depth: usize) -> String {
@@ -40,7 +40,7 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
                 line(text, depth, &head);
                 write(text, body, inside);
             }
-            Stmt::If { condition, is_usual: _, body, otherwise } => {
+            Stmt::If { condition, likely: _, body, otherwise } => {
                 line(text, depth, &format!("if {}:", python(condition)));
                 write(text, body, inside);
                 if !otherwise.is_empty() {
@@ -74,20 +74,20 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
             | Stmt::Alias { .. }
             | Stmt::Accumulator { .. }
             | Stmt::LetIndex { .. }
-            | Stmt::Gather { .. }
+            | Stmt::Update { .. }
             | Stmt::Unroll { .. }
             | Stmt::Barrier
             | Stmt::CopyAsync { .. }
             | Stmt::AwaitCopies
-            | Stmt::Turn { .. }
+            | Stmt::RegisterTranspose { .. }
             | Stmt::Fence { .. }
             | Stmt::DeclareArray { .. }
             | Stmt::DeclareBlock { .. }
-            | Stmt::ShareRounds { .. }
-            | Stmt::Single { .. }
-            | Stmt::TeamArrays { .. }
-            | Stmt::Invoke { .. }
-            | Stmt::Put { .. } => line(text, depth, "# a statement on memory"),
+            | Stmt::OmpFor { .. }
+            | Stmt::OmpSingle { .. }
+            | Stmt::OmpShared { .. }
+            | Stmt::Call { .. }
+            | Stmt::ImageStore { .. } => line(text, depth, "# a statement on memory"),
         }
     }
     if text.len() == before {
@@ -96,55 +96,55 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
 }
 
 /// Value in the syntax of manifests, for comments.
-pub(super) fn number(value: &Number) -> Piece {
-    let all = |args: &[&Number]| args.iter().map(|arg| number(arg)).collect::<Vec<_>>();
+pub(super) fn number(value: &Value) -> Piece {
+    let all = |args: &[&Value]| args.iter().map(|arg| number(arg)).collect::<Vec<_>>();
     match value {
-        Number::Constant { element, bits } => {
+        Value::Constant { element, bits } => {
             let text = element::literal(&C, element, bits, Spelling::Number);
             let text = text.trim_end_matches('f').to_ascii_lowercase();
             Piece::literal(text.replace("infinity", "inf"))
         }
-        Number::Name { name } => Piece::primary(name),
-        Number::Item { array: buffer, index } | Number::Load { buffer, index, .. } => {
+        Value::Name { name } => Piece::primary(name),
+        Value::Item { array: buffer, index } | Value::Load { buffer, index, .. } => {
             Piece::primary(format!("{buffer}[{}]", python(index)))
         }
-        Number::Index { value: index, .. } | Number::Holds { condition: index } => {
+        Value::Index { value: index, .. } | Value::Holds { condition: index } => {
             Piece::primary(format!("({})", python(index)))
         }
-        Number::Fetch { function, args } => {
+        Value::Fetch { function, args } => {
             Piece::call(function, args.iter().map(|arg| Piece::primary(python(arg))))
         }
-        Number::Negate { a, .. } => Piece::prefix("-", number(a)),
-        Number::Not { a } => Piece::not(number(a)),
-        Number::Binary { op, a, b, .. } => match infix(*op) {
+        Value::Negate { a, .. } => Piece::prefix("-", number(a)),
+        Value::Not { a } => Piece::not(number(a)),
+        Value::Binary { op, a, b, .. } => match infix(*op) {
             Ok(operator) => Piece::infix(number(a), operator, number(b)),
             Err(function) => Piece::call(function, all(&[a, b])),
         },
-        Number::Select { condition, then, otherwise } => {
+        Value::Select { condition, then, otherwise } => {
             Piece::call("select", all(&[condition, then, otherwise]))
         }
-        Number::Call { function, args, .. } => Piece::call(function, args.iter().map(number)),
-        Number::Convert { to, value, .. } => Piece::call(to, [number(value)]),
-        Number::Cast { cast, value } => Piece::call(cast, [number(value)]),
+        Value::Call { function, args, .. } => Piece::call(function, args.iter().map(number)),
+        Value::Convert { to, value, .. } => Piece::call(to, [number(value)]),
+        Value::Cast { cast, value } => Piece::call(cast, [number(value)]),
     }
 }
 
 /// Python operator, or `Err` with the name of a function if there is no operator.
-fn infix(op: NumberOp) -> Result<Infix, &'static str> {
+fn infix(op: ValueOp) -> Result<Infix, &'static str> {
     Ok(match op {
-        NumberOp::Add => Infix::sum("+"),
-        NumberOp::Subtract => Infix::sum("-"),
-        NumberOp::Multiply => Infix::product("*"),
-        NumberOp::Divide => Infix::product("/"),
-        NumberOp::FloorDivide => Infix::product("//"),
-        NumberOp::Modulo => Infix::product("%"),
-        NumberOp::And => Infix::and("and"),
-        NumberOp::Or => Infix::or("or"),
-        NumberOp::Equal => Infix::equality("=="),
-        NumberOp::NotEqual => Infix::equality("!="),
-        NumberOp::Less => Infix::equality("<"),
-        NumberOp::LessOrEqual => Infix::equality("<="),
-        NumberOp::Min => return Err("min"),
-        NumberOp::Max => return Err("max"),
+        ValueOp::Add => Infix::sum("+"),
+        ValueOp::Subtract => Infix::sum("-"),
+        ValueOp::Multiply => Infix::product("*"),
+        ValueOp::Divide => Infix::product("/"),
+        ValueOp::FloorDivide => Infix::product("//"),
+        ValueOp::Modulo => Infix::product("%"),
+        ValueOp::And => Infix::and("and"),
+        ValueOp::Or => Infix::or("or"),
+        ValueOp::Equal => Infix::equality("=="),
+        ValueOp::NotEqual => Infix::equality("!="),
+        ValueOp::Less => Infix::equality("<"),
+        ValueOp::LessOrEqual => Infix::equality("<="),
+        ValueOp::Min => return Err("min"),
+        ValueOp::Max => return Err("max"),
     })
 }

@@ -8,8 +8,8 @@ use super::moved::{element_of, moved};
 use super::numbers::{gathered, in_c};
 use super::{Style, expr, python, rust, write};
 use crate::emit::dialect::{Assert, Dialect};
-use crate::emit::syntax::{Among, Compare, Expr, Function, Number, Operand, Param, Stmt, Strided};
-use crate::emit::{comment, element, turns};
+use crate::emit::syntax::{Among, Compare, Expr, Function, Operand, Param, Stmt, Strided, Value};
+use crate::emit::{comment, element, register_transposes};
 
 /// Text of statements, indented by `depth` levels of four blanks.
 pub fn stmts(style: Style, body: &[Stmt], depth: usize) -> String {
@@ -109,8 +109,8 @@ impl<'a> Writer<'a> {
     /// Prints a chain of `if`, `else if` and `else` from its condition on; the caller has indented the line.
     fn branches(&mut self, stmt: &'a Stmt, depth: usize) {
         let mut next = Some(stmt);
-        while let Some(Stmt::If { condition, is_usual, body, otherwise }) = next.take() {
-            let usual = if *is_usual { self.dialect.usual } else { "" };
+        while let Some(Stmt::If { condition, likely, body, otherwise }) = next.take() {
+            let usual = if *likely { self.dialect.usual } else { "" };
             let (open, close) = if usual.is_empty() { ("", "") } else { ("(", ")") };
             self.put(&["if (", usual, open]);
             self.put_expr(condition);
@@ -188,8 +188,8 @@ impl<'a> Writer<'a> {
                 let seen = format!("{}{access}{ty} *", self.dialect.pointer);
                 self.line(depth, &format!("{seen}const {name} = ({seen}){buffer};"));
             }
-            Stmt::Turn { from, first, to, element, rows, columns } => {
-                let name = turns::name(self.dialect, element, [*rows, *columns]);
+            Stmt::RegisterTranspose { from, first, to, element, rows, columns } => {
+                let name = register_transposes::name(self.dialect, element, [*rows, *columns]);
                 self.begin(depth, &[&name, "("]);
                 self.put_address(from, first);
                 self.put(&[", ", to, ");\n"]);
@@ -228,9 +228,9 @@ impl<'a> Writer<'a> {
                 let line = format!("{ty} *LAYOUTC_RESTRICT const {name} = {memory};");
                 self.line(depth, &line);
             }
-            Stmt::ShareRounds { waits } => self.openmp(if *waits { "for" } else { "for nowait" }),
-            Stmt::Single { body } => self.single(body, depth),
-            Stmt::TeamArrays { arrays } => self.team_arrays(arrays, depth),
+            Stmt::OmpFor { waits } => self.openmp(if *waits { "for" } else { "for nowait" }),
+            Stmt::OmpSingle { body } => self.single(body, depth),
+            Stmt::OmpShared { arrays } => self.team_arrays(arrays, depth),
             Stmt::Accumulator { name, element, value } => {
                 let ty = element::type_name(self.dialect, element, false);
                 self.begin(depth, &[&ty, " ", name, " = "]);
@@ -245,7 +245,7 @@ impl<'a> Writer<'a> {
                 self.put_number(value);
                 self.put(&[if is_narrow { ");\n" } else { ";\n" }]);
             }
-            Stmt::Gather { into, how, element, value } => {
+            Stmt::Update { into, how, element, value } => {
                 let elements = |buffer: &str| self.elements(buffer, "const ");
                 let line = gathered(self.dialect, (into, *how, value), element, &elements);
                 self.line(depth, &line);
@@ -255,12 +255,12 @@ impl<'a> Writer<'a> {
                     self.line(depth, &line);
                 }
             }
-            Stmt::Invoke { name, args } => {
+            Stmt::Call { name, args } => {
                 self.begin(depth, &[name, "("]);
                 self.put_args(args);
                 self.put(&[");\n"]);
             }
-            Stmt::Put { function, args, value } => {
+            Stmt::ImageStore { function, args, value } => {
                 self.begin(depth, &[function, "("]);
                 self.put_args(args);
                 self.put(if args.is_empty() { &[] } else { &[", "] });
@@ -372,7 +372,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn put_number(&mut self, value: &Number) {
+    fn put_number(&mut self, value: &Value) {
         let text = in_c(self.dialect, value, &|buffer| self.elements(buffer, "const "));
         self.put(&[&text]);
     }

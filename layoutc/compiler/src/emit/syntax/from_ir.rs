@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 
 use super::{
-    Among, Compare, Expr, Function, Gathering, Number, NumberOp, Operand, Param, ParamType,
-    Returns, Spelling, Stmt, Strided, TeamArray, WorkAxis,
+    Among, Compare, Expr, Function, Operand, Param, ParamType, ReduceOp, Returns, Spelling, Stmt,
+    Strided, TeamArray, Value, ValueOp, WorkAxis,
 };
 use crate::base::fill;
 use crate::{ir, passes};
@@ -68,7 +68,7 @@ impl From<ir::Expr> for Expr {
     }
 }
 
-impl From<ir::ValueOp> for NumberOp {
+impl From<ir::ValueOp> for ValueOp {
     fn from(op: ir::ValueOp) -> Self {
         match op {
             ir::ValueOp::Add => Self::Add,
@@ -89,7 +89,7 @@ impl From<ir::ValueOp> for NumberOp {
     }
 }
 
-impl From<ir::Update> for Gathering {
+impl From<ir::Update> for ReduceOp {
     fn from(how: ir::Update) -> Self {
         match how {
             ir::Update::Set => Self::Set,
@@ -101,7 +101,7 @@ impl From<ir::Update> for Gathering {
     }
 }
 
-impl From<ir::Value> for Number {
+impl From<ir::Value> for Value {
     fn from(value: ir::Value) -> Self {
         use ir::Value as From;
         match value {
@@ -191,7 +191,7 @@ pub fn stmts(body: Vec<ir::Stmt>) -> Vec<Stmt> {
         stmts.extend(directive(&stmt));
         match (stmts.last_mut(), stmt.into()) {
             // Arrays that are declared together are exchanged together.
-            (Some(Stmt::TeamArrays { arrays }), Stmt::TeamArrays { arrays: more }) => {
+            (Some(Stmt::OmpShared { arrays }), Stmt::OmpShared { arrays: more }) => {
                 arrays.extend(more);
             }
             (_, stmt) => stmts.push(stmt),
@@ -210,7 +210,7 @@ fn directive(stmt: &ir::Stmt) -> Option<Stmt> {
             Some(Stmt::Unroll { rounds: *rounds })
         }
         ir::Stmt::For { kind: ir::LoopKind::Worksharing { waits }, .. } => {
-            Some(Stmt::ShareRounds { waits: *waits })
+            Some(Stmt::OmpFor { waits: *waits })
         }
         _ => None,
     }
@@ -268,7 +268,7 @@ impl From<ir::Stmt> for Stmt {
                     ir::Storage::Restrict { memory } => {
                         Self::DeclareBlock { name, memory, element, elements }
                     }
-                    ir::Storage::Team { memory, common } => Self::TeamArrays {
+                    ir::Storage::Team { memory, common } => Self::OmpShared {
                         arrays: vec![TeamArray { name, memory, common, element, elements }],
                     },
                 }
@@ -301,7 +301,7 @@ impl From<ir::Stmt> for Stmt {
             From::Launch { axes } => Self::WorkItem { axes: all(axes) },
             From::If { condition, likely, body, otherwise } => Self::If {
                 condition: condition.into(),
-                is_usual: likely,
+                likely,
                 body: stmts(body),
                 otherwise: stmts(otherwise),
             },
@@ -311,13 +311,13 @@ impl From<ir::Stmt> for Stmt {
             From::StoreByte { buffer, index, value } => {
                 Self::StoreByte { buffer, index: index.into(), value }
             }
-            From::Update { into, how, dtype, value } => Self::Gather {
+            From::Update { into, how, dtype, value } => Self::Update {
                 into: into.into(),
                 how: how.into(),
                 element: dtype.to_string(),
                 value: value.into(),
             },
-            From::Single { body } => Self::Single { body: stmts(body) },
+            From::Single { body } => Self::OmpSingle { body: stmts(body) },
             From::Primitive(primitive) => primitive.into(),
             From::Set { name, value } => Self::Set { name, value: value.into() },
             From::Return { value } => Self::Return { value: value.into() },
@@ -416,7 +416,7 @@ impl From<ir::Primitive> for Stmt {
             }
             From::TransposeWords { from, first, to, dtype, rows, columns } => {
                 let (first, element) = (first.into(), dtype.to_string());
-                Self::Turn { from, first, to, element, rows, columns }
+                Self::RegisterTranspose { from, first, to, element, rows, columns }
             }
             From::Fence { whole_bytes } => Self::Fence { whole_bytes: whole_bytes.into() },
             From::Barrier => Self::Barrier,
@@ -425,9 +425,9 @@ impl From<ir::Primitive> for Stmt {
                 Self::CopyAsync { to, to_index, from, from_index, element: dtype.to_string() }
             }
             From::AwaitCopies => Self::AwaitCopies,
-            From::Call { name, args } => Self::Invoke { name, args: all(args) },
+            From::Call { name, args } => Self::Call { name, args: all(args) },
             From::StoreTexel { function, args, value } => {
-                Self::Put { function, args: all(args), value: value.into() }
+                Self::ImageStore { function, args: all(args), value: value.into() }
             }
         }
     }

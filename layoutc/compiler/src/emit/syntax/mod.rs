@@ -5,16 +5,16 @@
 
 mod expr;
 mod from_ir;
-mod number;
 mod stmt;
+mod value;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::expr::{Compare, Expr};
 pub use self::from_ir::stmts;
-pub use self::number::{Gathering, Number, NumberOp};
 pub use self::stmt::{Among, Operand, Stmt, Strided, TeamArray};
+pub use self::value::{ReduceOp, Value, ValueOp};
 
 /// Axis of a launch range, with one work item per index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

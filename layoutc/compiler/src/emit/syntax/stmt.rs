@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Expr, Gathering, Number, Spelling, WorkAxis};
+use super::{Expr, ReduceOp, Spelling, Value, WorkAxis};
 
 /// Statement of a function. Element types are named in manifest notation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +21,7 @@ pub enum Stmt {
         /// Identifier of the constant.
         name: String,
         /// Value of the constant, of type `i64`.
-        value: Number,
+        value: Value,
     },
     /// Declaration of a constant of an element type.
     LetElement {
@@ -56,7 +56,7 @@ pub enum Stmt {
         /// Condition of the branch.
         condition: Expr,
         /// True if the condition mostly holds, as a hint for compilers.
-        is_usual: bool,
+        likely: bool,
         /// Statements executed if the condition holds.
         body: Vec<Stmt>,
         /// Statements executed if the condition does not hold; may be empty.
@@ -141,7 +141,7 @@ pub enum Stmt {
         elements: i64,
     },
     /// Transpose of words of elements in registers: word `k` of `to` has element `k` of each word of `from`.
-    Turn {
+    RegisterTranspose {
         /// Identifier of the array of words that is read.
         from: String,
         /// Index in `from` of the first word that is read, in words.
@@ -169,19 +169,19 @@ pub enum Stmt {
     },
     /// OpenMP worksharing directive for the next statement, a loop: its iterations are distributed over the threads of
     /// the parallel region, which all execute the function.
-    ShareRounds {
+    OmpFor {
         /// True if the threads wait at the end of the loop; false (`nowait`) if the barrier at the end of the region
         /// suffices.
         waits: bool,
     },
     /// OpenMP `single` construct: one thread executes the body, and the other threads wait for it.
-    Single {
+    OmpSingle {
         /// Statements that the thread executes, in order.
         body: Vec<Stmt>,
     },
     /// Declaration of arrays that the threads of a parallel region share. Each thread declares the arrays, and all
     /// threads use the arrays of one thread.
-    TeamArrays {
+    OmpShared {
         /// Shared arrays.
         arrays: Vec<TeamArray>,
     },
@@ -192,19 +192,19 @@ pub enum Stmt {
         /// Element type of the variable.
         element: String,
         /// Initial value of the variable.
-        value: Number,
+        value: Value,
     },
     /// Update of a variable, an array element or a buffer element by a reduce op, which combines the stored value with
     /// a new value to the value that is stored next.
-    Gather {
+    Update {
         /// Destination: a name, an item or a load.
-        into: Number,
+        into: Value,
         /// Reduce op.
-        how: Gathering,
+        how: ReduceOp,
         /// Type of the stored and of the new value.
         element: String,
         /// New value.
-        value: Number,
+        value: Value,
     },
     /// Directive that unrolls the next statement, a loop.
     Unroll {
@@ -212,14 +212,14 @@ pub enum Stmt {
         rounds: i64,
     },
     /// Call of a generated function whose result is not used.
-    Invoke {
+    Call {
         /// Identifier of the function.
         name: String,
         /// Arguments, in order.
         args: Vec<Expr>,
     },
     /// Store of a texel in an image by a generated function.
-    Put {
+    ImageStore {
         /// Identifier of the function.
         function: String,
         /// Arguments without the last: the image, then the layer in an array of images, the row, and the index of the
@@ -446,7 +446,7 @@ pub enum Operand {
     /// Computed value.
     Number {
         /// Value of the element.
-        value: Number,
+        value: Value,
     },
     /// Conversion of an operand to another element type.
     Cast {

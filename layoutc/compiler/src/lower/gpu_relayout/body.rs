@@ -35,7 +35,7 @@ pub(crate) struct Block {
     /// Name of the private array of the words that are read.
     pub(crate) held: String,
     /// Name of the private array of the transposed words, which are written.
-    pub(crate) turned: String,
+    pub(crate) transposed: String,
 }
 
 /// Lowering of a relayout kernel whose thread blocks copy tiles.
@@ -186,9 +186,12 @@ impl TileLowering<'_, '_> {
         let [held, _] = &self.held;
         let elements = &self.of_words(elements)[..];
         let (first, then) = match (&self.block, held) {
-            (Some(block), held) => {
-                self.turn(block, held.as_ref(), elements, vec![put(self.turned(block))])?
-            }
+            (Some(block), held) => self.transpose_block(
+                block,
+                held.as_ref(),
+                elements,
+                vec![put(self.transposed(block))],
+            )?,
             (None, Some(held)) => (vec![held.store(self.source()?)], vec![put(held.load())]),
             (None, None) => (Vec::new(), vec![put(self.source()?)]),
         };
@@ -226,14 +229,14 @@ impl TileLowering<'_, '_> {
     /// Pair of bodies for a transpose tile: the reads of its words, and the transposition followed by `put` for each
     /// word. `held` is the array of the reading loop, `elements` are the guards of elements; padding is read as the
     /// fill value if there is one.
-    fn turn(
+    fn transpose_block(
         &self,
         block: &Block,
         held: Option<&Held>,
         elements: &[Bound],
         put: Vec<Stmt>,
     ) -> Result<(Vec<Stmt>, Vec<Stmt>), PlanError> {
-        let Block { tile, dtype, held: words, turned } = block;
+        let Block { tile, dtype, held: words, transposed } = block;
         let TransposeTile { rows, columns, row, column } = tile;
         let [from, to] = self.words;
         let array = |name: &str, dtype: Dtype, elements: i64| Stmt::Allocate {
@@ -261,9 +264,9 @@ impl TileLowering<'_, '_> {
         let mut written = Vec::new();
         let [_, out] = &self.held;
         if out.is_none() {
-            written.push(array(turned, to, *columns));
+            written.push(array(transposed, to, *columns));
         }
-        let (from, to) = (words.clone(), turned.clone());
+        let (from, to) = (words.clone(), transposed.clone());
         let (dtype, rows, columns) = (*dtype, *rows, *columns);
         written.push(Primitive::TransposeWords { from, first, to, dtype, rows, columns }.into());
         written.extend(self.each(*column, columns, put));
@@ -271,8 +274,8 @@ impl TileLowering<'_, '_> {
     }
 
     /// Word of the transpose tile `block` to write for the current column, after the transposition.
-    fn turned(&self, block: &Block) -> Value {
-        load(&block.turned, self.digit(block.tile.column))
+    fn transposed(&self, block: &Block) -> Value {
+        load(&block.transposed, self.digit(block.tile.column))
     }
 
     /// Guards of the source's words: the guards `elements`, evaluated at the first element of a word.
@@ -321,11 +324,11 @@ impl TileLowering<'_, '_> {
         if let (Some(block), None) = (&self.block, &self.staged) {
             let [held, _] = &self.held;
             let words = self.of_words(&elements);
-            let mut put = vec![put(self.turned(block))];
+            let mut put = vec![put(self.transposed(block))];
             if words.iter().zip(&elements).any(|(word, element)| word.terms != element.terms) {
                 put = self.when(&elements, put, Vec::new())?;
             }
-            let (first, then) = self.turn(block, held.as_ref(), &words, put)?;
+            let (first, then) = self.transpose_block(block, held.as_ref(), &words, put)?;
             let bounds = if self.fills_blocks() { [&[][..], slots] } else { [&words[..]; 2] };
             return self.both(order, held.as_ref(), bounds, [first, then]);
         }

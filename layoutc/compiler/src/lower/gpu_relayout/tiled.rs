@@ -68,9 +68,9 @@ impl GpuRelayout<'_, '_> {
             let bits = read.saturating_mul(8).div_euclid(tile.columns);
             let scalar = if bits == 64 { Scalar::U64 } else { Dtype::integers(bits / 8).scalar };
             let dtype = Dtype { scalar, lanes: 1 };
-            Block { tile, dtype, held: held.clone(), turned: builder.local("turned") }
+            Block { tile, dtype, held: held.clone(), transposed: builder.local("transposed") }
         });
-        let out = block.as_ref().map_or(&held, |block| &block.turned);
+        let out = block.as_ref().map_or(&held, |block| &block.transposed);
         let [read, written] = schedule.held;
         let held = [(read, &held), (written, out)].map(|(rounds, name)| {
             rounds.map(|rounds| Held { name: name.clone(), round: round.clone(), rounds })
@@ -140,8 +140,9 @@ fn seen(
         None if written == 1 => return [0, 1].map(|which| builder.buffer_name(which)),
         None => format!("{written} elements are moved as one."),
         Some(_) => {
-            let blocks = format!("Each item turns blocks of {written} by {read} elements");
-            format!("{blocks}: it reads {} at once, and writes {}.", told(read), told(written))
+            format!(
+                "Transposes {written}x{read} elements in registers: loads of {read}, stores of {written}."
+            )
         }
     };
     body.push(Stmt::Comment { text });
@@ -152,11 +153,4 @@ fn seen(
         body.push(Stmt::Alias { name: name.clone(), buffer, dtype, written: which == 1 });
         name
     })
-}
-
-fn told(elements: i64) -> String {
-    match elements {
-        1 => "one".to_owned(),
-        _ => elements.to_string(),
-    }
 }

@@ -1,7 +1,7 @@
 //! Pseudo-code of planned statements, independent of the target language.
 
 use crate::emit::print::{Style, expr, number};
-use crate::emit::syntax::{self, Expr, Gathering, Operand, Stmt, Strided};
+use crate::emit::syntax::{self, Expr, Operand, ReduceOp, Stmt, Strided};
 use crate::ir;
 
 /// Lines of pseudo-code for statements, indented by two blanks per nesting level.
@@ -21,7 +21,7 @@ fn write(lines: &mut Vec<String>, body: &[Stmt], depth: usize) {
                 line(format!("for {name} in {}..{}{by}{cores}:", text(from), text(to)));
                 write(lines, body, depth.saturating_add(1));
             }
-            Stmt::If { condition, is_usual: _, body, otherwise } => {
+            Stmt::If { condition, likely: _, body, otherwise } => {
                 line(format!("if {}:", text(condition)));
                 write(lines, body, depth.saturating_add(1));
                 if !otherwise.is_empty() {
@@ -117,13 +117,13 @@ fn simple(stmt: &Stmt) -> Option<String> {
         | Stmt::DeclareBlock { name, element, elements, memory: _ } => {
             format!("{name} = {elements} times {element}")
         }
-        Stmt::Gather { into, how, value, .. } => {
+        Stmt::Update { into, how, value, .. } => {
             let sign = match how {
-                Gathering::Set => "=",
-                Gathering::Sum => "+=",
-                Gathering::Product => "*=",
-                Gathering::Min => "min=",
-                Gathering::Max => "max=",
+                ReduceOp::Set => "=",
+                ReduceOp::Sum => "+=",
+                ReduceOp::Product => "*=",
+                ReduceOp::Min => "min=",
+                ReduceOp::Max => "max=",
             };
             let [into, value] = [into, value].map(|side| number(Style::Python, side));
             format!("{into} {sign} {value}")

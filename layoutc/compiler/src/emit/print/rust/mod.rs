@@ -12,7 +12,7 @@ use crate::base::dtype::Dtype;
 use crate::emit::dialect::Dialect;
 use crate::emit::model::Constant;
 use crate::emit::syntax::{
-    Expr, Function, Number, Operand, Param, ParamType, Returns, Spelling, Stmt, Strided,
+    Expr, Function, Operand, Param, ParamType, Returns, Spelling, Stmt, Strided, Value,
 };
 use crate::emit::{comment, element};
 
@@ -112,7 +112,7 @@ impl Writer {
         element::type_name(self.dialect, element, false)
     }
 
-    fn number(&self, value: &Number) -> String {
+    fn number(&self, value: &Value) -> String {
         number(self.dialect, value)
     }
 
@@ -160,8 +160,8 @@ impl Writer {
                 self.counting_loop([name, index], [from, to], *step, body, depth);
             }
             Stmt::If { .. } => self.branches(stmt, depth),
-            Stmt::Single { body } => self.stmts(body, depth),
-            Stmt::Gather { into, how, element, value } => {
+            Stmt::OmpSingle { body } => self.stmts(body, depth),
+            Stmt::Update { into, how, element, value } => {
                 let line = numbers::update(self.dialect, into, *how, element, value);
                 self.line(depth, &line);
             }
@@ -169,7 +169,7 @@ impl Writer {
             Stmt::Copy { .. } | Stmt::Zero { .. } | Stmt::CastRuns { .. } => {
                 self.run(stmt, depth);
             }
-            Stmt::Invoke { name, args } => {
+            Stmt::Call { name, args } => {
                 let args: Vec<String> = args.iter().map(|arg| self.expr(arg)).collect();
                 self.line(depth, &format!("{name}({});", args.join(", ")));
             }
@@ -202,10 +202,10 @@ impl Writer {
             | Stmt::Barrier
             | Stmt::CopyAsync { .. }
             | Stmt::AwaitCopies
-            | Stmt::Turn { .. }
-            | Stmt::ShareRounds { .. }
-            | Stmt::TeamArrays { .. }
-            | Stmt::Put { .. } => self.unprintable(depth),
+            | Stmt::RegisterTranspose { .. }
+            | Stmt::OmpFor { .. }
+            | Stmt::OmpShared { .. }
+            | Stmt::ImageStore { .. } => self.unprintable(depth),
         }
     }
 
@@ -253,7 +253,7 @@ impl Writer {
 
     fn branches(&mut self, stmt: &Stmt, depth: usize) {
         let (mut next, mut lead) = (Some(stmt), "");
-        while let Some(Stmt::If { condition, is_usual: _, body, otherwise }) = next.take() {
+        while let Some(Stmt::If { condition, likely: _, body, otherwise }) = next.take() {
             let head = format!("{lead}if {} {{", self.expr(&truth(condition)));
             self.line(depth, &head);
             self.stmts(body, depth.saturating_add(1));

@@ -6,34 +6,34 @@ use super::super::piece::{Infix, Piece};
 use super::super::{Style, expr};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::emit::dialect::Dialect;
-use crate::emit::syntax::{Expr, Gathering, Number, NumberOp, Spelling};
+use crate::emit::syntax::{Expr, ReduceOp, Spelling, Value, ValueOp};
 use crate::emit::{arithmetic, element};
 use crate::ir::Update;
 use crate::passes::{helper, update_helper};
 
 /// Text of an element value.
-pub(in super::super) fn number(dialect: &'static Dialect, value: &Number) -> String {
+pub(in super::super) fn number(dialect: &'static Dialect, value: &Value) -> String {
     word(dialect, value).alone()
 }
 
 /// Statement that combines an accumulator with `value`: `sum += value;`. `element` is the type of both.
 pub(super) fn update(
     dialect: &'static Dialect,
-    into: &Number,
-    how: Gathering,
+    into: &Value,
+    how: ReduceOp,
     element: &str,
-    value: &Number,
+    value: &Value,
 ) -> String {
     let [found, there] = [value, into].map(|side| number(dialect, side));
     let wrapping = |op| binary(dialect, op, element, [into, value]).alone();
     let result = match how {
-        Gathering::Set => found,
-        Gathering::Sum if is_float(element) => return format!("{there} += {found};"),
-        Gathering::Product if is_float(element) => return format!("{there} *= {found};"),
-        Gathering::Sum => wrapping(NumberOp::Add),
-        Gathering::Product => wrapping(NumberOp::Multiply),
-        Gathering::Min => extreme(dialect, (Update::Min, "<"), element, [into, value]),
-        Gathering::Max => extreme(dialect, (Update::Max, ">"), element, [into, value]),
+        ReduceOp::Set => found,
+        ReduceOp::Sum if is_float(element) => return format!("{there} += {found};"),
+        ReduceOp::Product if is_float(element) => return format!("{there} *= {found};"),
+        ReduceOp::Sum => wrapping(ValueOp::Add),
+        ReduceOp::Product => wrapping(ValueOp::Multiply),
+        ReduceOp::Min => extreme(dialect, (Update::Min, "<"), element, [into, value]),
+        ReduceOp::Max => extreme(dialect, (Update::Max, ">"), element, [into, value]),
     };
     format!("{there} = {result};")
 }
@@ -44,7 +44,7 @@ fn extreme(
     dialect: &'static Dialect,
     (how, sign): (Update, &str),
     element: &str,
-    [into, value]: [&Number; 2],
+    [into, value]: [&Value; 2],
 ) -> String {
     let [found, there] = [value, into].map(|side| word(dialect, side));
     let dtype = Dtype::of_plan(element);
@@ -72,31 +72,31 @@ pub(super) fn item(dialect: &'static Dialect, buffer: &str, index: &Expr) -> Str
 }
 
 /// True if a value is printed as an expression of type `bool`.
-fn is_truth(value: &Number) -> bool {
+fn is_truth(value: &Value) -> bool {
     match value {
-        Number::Holds { .. } | Number::Not { .. } => true,
-        Number::Convert { to, .. } => to == "bool",
-        Number::Binary { op, .. } => matches!(
+        Value::Holds { .. } | Value::Not { .. } => true,
+        Value::Convert { to, .. } => to == "bool",
+        Value::Binary { op, .. } => matches!(
             op,
-            NumberOp::And
-                | NumberOp::Or
-                | NumberOp::Equal
-                | NumberOp::NotEqual
-                | NumberOp::Less
-                | NumberOp::LessOrEqual
+            ValueOp::And
+                | ValueOp::Or
+                | ValueOp::Equal
+                | ValueOp::NotEqual
+                | ValueOp::Less
+                | ValueOp::LessOrEqual
         ),
         _ => false,
     }
 }
 
 /// Value in the type of its elements: a truth value is a `u8`.
-fn word(dialect: &'static Dialect, value: &Number) -> Piece {
+fn word(dialect: &'static Dialect, value: &Value) -> Piece {
     let piece = printed(dialect, value);
     if is_truth(value) { Piece::call("u8::from", [piece]) } else { piece }
 }
 
 /// Truth value as a `bool`.
-fn truth(dialect: &'static Dialect, value: &Number) -> Piece {
+fn truth(dialect: &'static Dialect, value: &Value) -> Piece {
     let piece = printed(dialect, value);
     if is_truth(value) {
         return piece;
@@ -104,24 +104,24 @@ fn truth(dialect: &'static Dialect, value: &Number) -> Piece {
     Piece::infix(piece, Infix::equality("!="), Piece::primary("0"))
 }
 
-fn printed(dialect: &'static Dialect, value: &Number) -> Piece {
+fn printed(dialect: &'static Dialect, value: &Value) -> Piece {
     let style = Style::Rust(dialect);
     if let Some((helper, dtype, args)) = helper(value) {
         let function = arithmetic::function(dialect, helper, dtype);
         return Piece::call(&function, args.into_iter().map(|arg| word(dialect, arg)));
     }
     match value {
-        Number::Constant { element, bits } => {
+        Value::Constant { element, bits } => {
             Piece::literal(element::literal(dialect, element, bits, Spelling::Number))
         }
-        Number::Name { name } => Piece::primary(name),
-        Number::Item { array: buffer, index } | Number::Load { buffer, index, through: None } => {
+        Value::Name { name } => Piece::primary(name),
+        Value::Item { array: buffer, index } | Value::Load { buffer, index, through: None } => {
             Piece::primary(item(dialect, buffer, index))
         }
-        Number::Load { buffer, index, through: Some(load) } => {
+        Value::Load { buffer, index, through: Some(load) } => {
             Piece::primary(format!("{load}({buffer}, {})", expr(style, index)))
         }
-        Number::Index { element, value } => {
+        Value::Index { element, value } => {
             let ty = element::type_name(dialect, element, false);
             let mut text = expr(style, value);
             // Without its type a literal is an `i32`.
@@ -132,31 +132,31 @@ fn printed(dialect: &'static Dialect, value: &Number) -> Piece {
             let index = if is_primary { Piece::primary(text) } else { Piece::lowest(text) };
             if ty == dialect.index { index } else { Piece::cast_as(index, &ty) }
         }
-        Number::Holds { condition } => Piece::lowest(expr(style, &super::truth(condition))),
-        Number::Fetch { function, args } => {
+        Value::Holds { condition } => Piece::lowest(expr(style, &super::truth(condition))),
+        Value::Fetch { function, args } => {
             Piece::call(function, args.iter().map(|arg| Piece::primary(expr(style, arg))))
         }
-        Number::Negate { element, a } if is_integer(element) => {
+        Value::Negate { element, a } if is_integer(element) => {
             Piece::call(&method(dialect, element, "wrapping_neg"), [word(dialect, a)])
         }
-        Number::Negate { a, .. } => Piece::prefix("-", word(dialect, a)),
-        Number::Not { a } => Piece::prefix("!", truth(dialect, a)),
-        Number::Binary { op, element, a, b } => binary(dialect, *op, element, [a, b]),
-        Number::Select { condition, then, otherwise } => {
+        Value::Negate { a, .. } => Piece::prefix("-", word(dialect, a)),
+        Value::Not { a } => Piece::prefix("!", truth(dialect, a)),
+        Value::Binary { op, element, a, b } => binary(dialect, *op, element, [a, b]),
+        Value::Select { condition, then, otherwise } => {
             let condition = truth(dialect, condition).alone();
             let [then, otherwise] = [then, otherwise].map(|side| word(dialect, side).alone());
             Piece::lowest(format!("if {condition} {{ {then} }} else {{ {otherwise} }}"))
         }
-        Number::Call { function, element, args } => call(dialect, function, element, args),
-        Number::Convert { from, to, value } if to == "bool" => {
+        Value::Call { function, element, args } => call(dialect, function, element, args),
+        Value::Convert { from, to, value } if to == "bool" => {
             let zero = if is_float(from) { "0.0" } else { "0" };
             Piece::infix(word(dialect, value), Infix::equality("!="), Piece::primary(zero))
         }
-        Number::Convert { to, value, .. } => {
+        Value::Convert { to, value, .. } => {
             let ty = element::type_name(dialect, to, false);
             let mut value_text = word(dialect, value);
             // Without its type a literal is an `i32`.
-            if let Number::Constant { element, .. } = value.as_ref()
+            if let Value::Constant { element, .. } = value.as_ref()
                 && is_integer(element)
             {
                 let from = element::type_name(dialect, element, false);
@@ -164,43 +164,43 @@ fn printed(dialect: &'static Dialect, value: &Number) -> Piece {
             }
             Piece::cast_as(value_text, &ty)
         }
-        Number::Cast { cast, value } => {
+        Value::Cast { cast, value } => {
             let function = format!("{}cast_{cast}", dialect.structure);
             Piece::call(&function, [word(dialect, value)])
         }
     }
 }
 
-fn binary(dialect: &'static Dialect, op: NumberOp, element: &str, [a, b]: [&Number; 2]) -> Piece {
+fn binary(dialect: &'static Dialect, op: ValueOp, element: &str, [a, b]: [&Value; 2]) -> Piece {
     let wrapping = |name: &str| {
         let method = method(dialect, element, name);
         Piece::call(&method, [a, b].map(|side| word(dialect, side)))
     };
     let operator = match op {
-        NumberOp::Add if is_integer(element) => return wrapping("wrapping_add"),
-        NumberOp::Subtract if is_integer(element) => return wrapping("wrapping_sub"),
-        NumberOp::Multiply if is_integer(element) => return wrapping("wrapping_mul"),
-        NumberOp::Add => Infix::sum("+"),
-        NumberOp::Subtract => Infix::sum("-"),
-        NumberOp::Multiply => Infix::product("*"),
-        NumberOp::Divide | NumberOp::FloorDivide => Infix::product("/"),
-        NumberOp::Modulo => Infix::product("%"),
-        NumberOp::And | NumberOp::Or => {
-            let operator = if op == NumberOp::And { Infix::and("&&") } else { Infix::or("||") };
+        ValueOp::Add if is_integer(element) => return wrapping("wrapping_add"),
+        ValueOp::Subtract if is_integer(element) => return wrapping("wrapping_sub"),
+        ValueOp::Multiply if is_integer(element) => return wrapping("wrapping_mul"),
+        ValueOp::Add => Infix::sum("+"),
+        ValueOp::Subtract => Infix::sum("-"),
+        ValueOp::Multiply => Infix::product("*"),
+        ValueOp::Divide | ValueOp::FloorDivide => Infix::product("/"),
+        ValueOp::Modulo => Infix::product("%"),
+        ValueOp::And | ValueOp::Or => {
+            let operator = if op == ValueOp::And { Infix::and("&&") } else { Infix::or("||") };
             return Piece::infix(truth(dialect, a), operator, truth(dialect, b));
         }
-        NumberOp::Equal => Infix::equality("=="),
-        NumberOp::NotEqual => Infix::equality("!="),
-        NumberOp::Less => Infix::rust_relation("<"),
-        NumberOp::LessOrEqual => Infix::rust_relation("<="),
+        ValueOp::Equal => Infix::equality("=="),
+        ValueOp::NotEqual => Infix::equality("!="),
+        ValueOp::Less => Infix::rust_relation("<"),
+        ValueOp::LessOrEqual => Infix::rust_relation("<="),
         // Printed before, as a call of a helper function.
-        NumberOp::Min => return wrapping("min"),
-        NumberOp::Max => return wrapping("max"),
+        ValueOp::Min => return wrapping("min"),
+        ValueOp::Max => return wrapping("max"),
     };
     Piece::infix(word(dialect, a), operator, word(dialect, b))
 }
 
-fn call(dialect: &'static Dialect, function: &str, element: &str, args: &[Number]) -> Piece {
+fn call(dialect: &'static Dialect, function: &str, element: &str, args: &[Value]) -> Piece {
     let math = |function: &str| {
         let function = (dialect.math)(function, element);
         Piece::call(&function, args.iter().map(|arg| word(dialect, arg)))

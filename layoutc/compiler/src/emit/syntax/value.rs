@@ -9,7 +9,7 @@ use super::Expr;
 /// in manifest notation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Number {
+pub enum Value {
     /// Constant of an element type.
     Constant {
         /// Scalar type of the constant.
@@ -62,32 +62,32 @@ pub enum Number {
         /// Type of the operand and of the result.
         element: String,
         /// Negated operand.
-        a: Box<Number>,
+        a: Box<Value>,
     },
     /// Negation of a truth value.
     Not {
         /// Negated truth value.
-        a: Box<Number>,
+        a: Box<Value>,
     },
     /// Result of `a op b`, with both operands of one type.
     Binary {
         /// Operator.
-        op: NumberOp,
+        op: ValueOp,
         /// Type of the operands.
         element: String,
         /// Left operand.
-        a: Box<Number>,
+        a: Box<Value>,
         /// Right operand.
-        b: Box<Number>,
+        b: Box<Value>,
     },
     /// Value of `then` if the condition holds, otherwise of `otherwise`. Only the selected one is evaluated.
     Select {
         /// Condition that selects the value.
-        condition: Box<Number>,
+        condition: Box<Value>,
         /// Value if the condition holds.
-        then: Box<Number>,
+        then: Box<Value>,
         /// Value if the condition does not hold.
-        otherwise: Box<Number>,
+        otherwise: Box<Value>,
     },
     /// Result of a mathematical function: `abs exp log sqrt rsqrt tanh erf floor pow`.
     Call {
@@ -96,7 +96,7 @@ pub enum Number {
         /// Type of the operands and of the result.
         element: String,
         /// Operands, in order.
-        args: Vec<Number>,
+        args: Vec<Value>,
     },
     /// Conversion to another type by a cast of the language.
     Convert {
@@ -105,21 +105,21 @@ pub enum Number {
         /// Type of the result.
         to: String,
         /// Value that is converted.
-        value: Box<Number>,
+        value: Box<Value>,
     },
     /// Conversion to another type by a generated function, with a defined rounding mode.
     Cast {
         /// Conversion name: `f16_to_f32`.
         cast: String,
         /// Value that is converted.
-        value: Box<Number>,
+        value: Box<Value>,
     },
 }
 
 /// Binary operator on element values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum NumberOp {
+pub enum ValueOp {
     /// `a + b`
     Add,
     /// `a - b`
@@ -153,7 +153,7 @@ pub enum NumberOp {
 /// Reduce op: combines the stored value with a new value to the value that is stored next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Gathering {
+pub enum ReduceOp {
     /// Replacement: the new value is stored.
     Set,
     /// Sum of the stored and the new value.

@@ -10,7 +10,7 @@ use minijinja::value::{DynObject, Enumerator, Object, ObjectRepr, Value};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::seen::Seen;
+use super::template_value::TemplateValue;
 use crate::emit::syntax::{Expr, Function};
 use crate::ir;
 use crate::passes::{Requirements, requirements};
@@ -18,12 +18,12 @@ use crate::passes::{Requirements, requirements};
 /// Part of the model that is shared with the templates that hold it, with the requirements of the IR that it is made
 /// from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Whole<T> {
+pub struct Shared<T> {
     part: Arc<T>,
     requirements: Requirements,
 }
 
-impl<T> Whole<T> {
+impl<T> Shared<T> {
     /// Requirements of the part; empty unless it is made from IR.
     pub(super) fn requirements(&self) -> &Requirements {
         &self.requirements
@@ -46,13 +46,13 @@ impl<T> Whole<T> {
     }
 }
 
-impl<T> From<T> for Whole<T> {
+impl<T> From<T> for Shared<T> {
     fn from(part: T) -> Self {
         Self { part: Arc::new(part), requirements: Requirements::default() }
     }
 }
 
-impl<T> Deref for Whole<T> {
+impl<T> Deref for Shared<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -60,26 +60,26 @@ impl<T> Deref for Whole<T> {
     }
 }
 
-impl<T: Serialize> Serialize for Whole<T> {
+impl<T: Serialize> Serialize for Shared<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.part.serialize(serializer)
     }
 }
 
-impl<T: Part> Seen for Whole<T> {
-    fn seen(&self) -> Value {
-        let part = Arc::clone(&self.part) as Arc<dyn Part>;
+impl<T: SharedValue> TemplateValue for Shared<T> {
+    fn to_template_value(&self) -> Value {
+        let part = Arc::clone(&self.part) as Arc<dyn SharedValue>;
         Value::from_object(Held { part, inside: OnceLock::new() })
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Whole<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shared<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         T::deserialize(deserializer).map(Self::from)
     }
 }
 
-impl<T: JsonSchema> JsonSchema for Whole<T> {
+impl<T: JsonSchema> JsonSchema for Shared<T> {
     fn inline_schema() -> bool {
         T::inline_schema()
     }
@@ -97,10 +97,10 @@ impl<T: JsonSchema> JsonSchema for Whole<T> {
     }
 }
 
-/// Types that [`Whole`] can hold: those that convert to a template value and can be shared between threads.
-pub trait Part: Seen + Any + fmt::Debug + Send + Sync {}
+/// Types that [`Shared`] can hold: those that convert to a template value and can be shared between threads.
+pub trait SharedValue: TemplateValue + Any + fmt::Debug + Send + Sync {}
 
-impl<T: Seen + Any + fmt::Debug + Send + Sync> Part for T {}
+impl<T: TemplateValue + Any + fmt::Debug + Send + Sync> SharedValue for T {}
 
 /// Model part of type `T` in a template value; `None` if the value holds another type or was made by a template.
 pub(super) fn part<T: Any>(value: &Value) -> Option<&T> {
@@ -110,7 +110,7 @@ pub(super) fn part<T: Any>(value: &Value) -> Option<&T> {
 /// Template value that holds a model part; `inside` is the converted part, set at the first access of a field.
 #[derive(Debug)]
 struct Held {
-    part: Arc<dyn Part>,
+    part: Arc<dyn SharedValue>,
     inside: OnceLock<Value>,
 }
 
@@ -121,7 +121,7 @@ impl Held {
     }
 
     fn inside(&self) -> &Value {
-        self.inside.get_or_init(|| self.part.seen())
+        self.inside.get_or_init(|| self.part.to_template_value())
     }
 
     fn object(&self) -> Option<&DynObject> {
@@ -167,13 +167,13 @@ impl Object for Held {
     }
 }
 
-impl From<ir::Expr> for Whole<Expr> {
+impl From<ir::Expr> for Shared<Expr> {
     fn from(expr: ir::Expr) -> Self {
         Self { requirements: Requirements::of_index(&expr), ..Expr::from(expr).into() }
     }
 }
 
-impl From<ir::Function> for Whole<Function> {
+impl From<ir::Function> for Shared<Function> {
     fn from(function: ir::Function) -> Self {
         Self { requirements: requirements(&function), ..Function::from(function).into() }
     }

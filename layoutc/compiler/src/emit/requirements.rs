@@ -3,12 +3,12 @@
 
 use super::dialect::{Assert, Dialect};
 use super::model::{ComputeUnit, KernelUnit, Unit};
-use super::whole::Whole;
+use super::shared::Shared;
 use crate::emit::syntax::{Expr, Function, Returns};
 use crate::passes::{IndexHelper, Library, Requirements};
 
 /// Size functions of the tensors and views.
-fn counts(unit: &Unit) -> impl Iterator<Item = &Whole<Function>> {
+fn counts(unit: &Unit) -> impl Iterator<Item = &Shared<Function>> {
     let views = unit.views.iter().flat_map(|view| &view.counts);
     unit.tensors.iter().flat_map(|tensor| &tensor.counts).chain(views)
 }
@@ -21,12 +21,12 @@ pub(super) fn of_host(unit: &Unit) -> Requirements {
         let plain = kernel.unaligned.iter().flat_map(|plain| &plain.counts);
         kernel.counts.iter().chain(plain)
     });
-    Whole::union(counts(unit).chain(tensors).chain(views).chain(kernels))
+    Shared::union(counts(unit).chain(tensors).chain(views).chain(kernels))
 }
 
 /// Requirements of the functions that return byte counts.
 pub(super) fn of_bytes(unit: &Unit) -> Requirements {
-    Whole::union(counts(unit).filter(|function| function.returns == Returns::Bytes))
+    Shared::union(counts(unit).filter(|function| function.returns == Returns::Bytes))
 }
 
 /// Requirements of the reference implementations in the test program.
@@ -35,7 +35,7 @@ pub(super) fn of_tests(unit: &Unit) -> Requirements {
     let views = unit.views.iter().map(|view| &view.test);
     let views = views.flat_map(|test| [&test.plain].into_iter().chain(&test.plain_lane));
     let computes = unit.computes.iter().filter_map(|compute| compute.test.as_ref());
-    Whole::union(tensors.chain(views).chain(computes.map(|test| &test.plain)))
+    Shared::union(tensors.chain(views).chain(computes.map(|test| &test.plain)))
 }
 
 /// Requirements of the CPU functions that copy or compute elements.
@@ -44,14 +44,14 @@ pub(super) fn of_cores(unit: &Unit) -> Requirements {
     let views = unit.views.iter().flat_map(|view| view.pack.iter().chain(&view.unpack));
     let converts = unit.converts.iter().map(|convert| &convert.function);
     let computes = unit.computes.iter().flat_map(ComputeUnit::on_cores);
-    Whole::union(tensors.chain(views).chain(converts).chain(computes))
+    Shared::union(tensors.chain(views).chain(converts).chain(computes))
 }
 
 /// Requirements of the GPU kernels.
 pub(super) fn of_kernels(unit: &Unit) -> Requirements {
     let unaligned = kernels(unit).filter_map(|kernel| kernel.unaligned.as_ref());
     let unaligned = unaligned.map(|kernel| &kernel.function);
-    Whole::union(kernels(unit).map(|kernel| &kernel.function).chain(unaligned))
+    Shared::union(kernels(unit).map(|kernel| &kernel.function).chain(unaligned))
 }
 
 /// Requirements of the index and size functions of tensors and views.
@@ -66,13 +66,13 @@ pub(super) fn of_indices(unit: &Unit) -> Requirements {
         .views
         .iter()
         .flat_map(|view| view.indices.iter().chain(&view.symbols_ok).chain([&view.offset]));
-    Whole::union(counts(unit).chain(tensors).chain(views))
+    Shared::union(counts(unit).chain(tensors).chain(views))
 }
 
 /// Requirements of the launch ranges of the kernels, if `has_kernels` is true, and of the sizes and offsets of tensors
 /// and views in the test program.
 pub(super) fn of_sizes(unit: &Unit, has_kernels: bool) -> Requirements {
-    let mut sizes: Vec<&Whole<Expr>> = Vec::new();
+    let mut sizes: Vec<&Shared<Expr>> = Vec::new();
     for kernel in kernels(unit).filter(|_| has_kernels) {
         let plain = kernel.unaligned.iter().flat_map(|plain| &plain.axes);
         sizes.extend(kernel.axes.iter().chain(plain).map(|axis| &axis.items));
@@ -86,7 +86,7 @@ pub(super) fn of_sizes(unit: &Unit, has_kernels: bool) -> Requirements {
         sizes.extend([&test.elements, &test.slots, &test.dense_bytes, &test.bytes, &test.dense]);
         sizes.extend(test.axes.iter().map(|axis| &axis.extent));
     }
-    Whole::union(sizes)
+    Shared::union(sizes)
 }
 
 fn kernels(unit: &Unit) -> impl Iterator<Item = &KernelUnit> {

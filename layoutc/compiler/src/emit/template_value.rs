@@ -12,17 +12,17 @@ use super::model::{
     CastSide, CastUnit, ComputeBenchUnit, ComputeMemoryUnit, ComputeTestUnit, ComputeUnit,
     ComputedUnit, Constant, ConvertUnit, Files, FloatBits, HeldUnit, ImageUnit, KernelUnit,
     KernelsUnit, Language, LocalUnit, MacroUnit, MeshAxisUnit, OperandTestUnit, OperatorUnit,
-    PackFromUnit, Packed, ParamUnit, Parts, RangeUnit, ReshardUnit, RingUnit, ScheduleUnit,
-    ShardingUnit, SmallFloat, SpaceUnit, Structure, TensorUnit, TestTensorUnit, TestUnit, TurnUnit,
-    UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
+    PackFromUnit, Packed, ParamUnit, Parts, RangeUnit, RegisterTransposeUnit, ReshardUnit,
+    RingUnit, ScheduleUnit, ShardingUnit, SmallFloat, SpaceUnit, Structure, TensorUnit,
+    TestTensorUnit, TestUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
 use crate::emit::syntax::{Expr, Function, Stmt};
 
 /// Types that convert to a template value.
-pub trait Seen {
+pub trait TemplateValue {
     /// Template value of `self`.
-    fn seen(&self) -> Value;
+    fn to_template_value(&self) -> Value;
 }
 
 /// Structure as pairs (field name, value) in declaration order.
@@ -49,13 +49,13 @@ impl Object for Record {
     }
 }
 
-/// Implements `Seen` for structures by a list of their fields, which must be complete.
+/// Implements `TemplateValue` for structures by a list of their fields, which must be complete.
 macro_rules! show {
     ($($record:ident { $($field:ident),* $(,)? })*) => {$(
-        impl Seen for $record {
-            fn seen(&self) -> Value {
+        impl TemplateValue for $record {
+            fn to_template_value(&self) -> Value {
                 let Self { $($field),* } = self;
-                Value::from_object(Record(vec![$((stringify!($field), $field.seen())),*]))
+                Value::from_object(Record(vec![$((stringify!($field), $field.to_template_value())),*]))
             }
         }
     )*};
@@ -64,7 +64,7 @@ macro_rules! show {
 show! {
     Unit {
         version, target, generator, manifest, files, guard, stamp_name, stamp, emit, language,
-        header_includes, source_includes, host_helpers, wide_helpers, helpers, runtime, runtime_header, runtime_stamp, turns, test_helpers,
+        header_includes, source_includes, host_helpers, wide_helpers, helpers, runtime, runtime_header, runtime_stamp, register_transposes, test_helpers,
         conversions, float_bits, casts, arithmetic, test_arithmetic, structures, tensors, views, converts, reshards, computes,
         computed, schedules,
     }
@@ -113,7 +113,7 @@ show! {
     ImageUnit { rank, per_texel, lane, scalar, formats, fetch, put }
     KernelsUnit { function, stream, symbols_ok, kernels }
     RangeUnit { name, items, may_be_none, threads, last_thread, blocks }
-    TurnUnit { name, element, from, to, rows, columns }
+    RegisterTransposeUnit { name, element, from, to, rows, columns }
     KernelUnit { function, axes, empty, group, each_group, alignment, unaligned, constants, counts }
     BufferAlignment { bytes, last_byte }
     UnalignedUnit { function, axes, constants, counts }
@@ -151,8 +151,8 @@ show! {
 
 macro_rules! show_plain {
     ($($plain:ty)*) => {$(
-        impl Seen for $plain {
-            fn seen(&self) -> Value {
+        impl TemplateValue for $plain {
+            fn to_template_value(&self) -> Value {
                 Value::from(*self)
             }
         }
@@ -161,28 +161,28 @@ macro_rules! show_plain {
 
 show_plain! { bool i64 u32 u64 usize }
 
-impl Seen for String {
-    fn seen(&self) -> Value {
+impl TemplateValue for String {
+    fn to_template_value(&self) -> Value {
         Value::from(self.as_str())
     }
 }
 
-impl<T: Seen> Seen for Vec<T> {
-    fn seen(&self) -> Value {
-        Value::from_object(self.iter().map(T::seen).collect::<Vec<_>>())
+impl<T: TemplateValue> TemplateValue for Vec<T> {
+    fn to_template_value(&self) -> Value {
+        Value::from_object(self.iter().map(T::to_template_value).collect::<Vec<_>>())
     }
 }
 
-impl<T: Seen> Seen for Option<T> {
-    fn seen(&self) -> Value {
-        self.as_ref().map_or(Value::from(()), T::seen)
+impl<T: TemplateValue> TemplateValue for Option<T> {
+    fn to_template_value(&self) -> Value {
+        self.as_ref().map_or(Value::from(()), T::to_template_value)
     }
 }
 
 macro_rules! show_trees {
     ($($tree:ty)*) => {$(
-        impl Seen for $tree {
-            fn seen(&self) -> Value {
+        impl TemplateValue for $tree {
+            fn to_template_value(&self) -> Value {
                 serialised(self)
             }
         }
@@ -282,7 +282,7 @@ instance rows of=sums A=halves B=bytes
                 assert_eq!(unit.as_ref().err(), None);
                 if let Ok(unit) = unit {
                     let serialised = serde_json::to_value(&unit)?;
-                    assert_eq!(serde_json::to_value(unit.seen())?, serialised);
+                    assert_eq!(serde_json::to_value(unit.to_template_value())?, serialised);
                 }
             }
         }
