@@ -75,7 +75,7 @@ impl ManifestSet {
         let beside = |syntax: &ManifestSyntax| {
             let used = syntax.uses.iter().map(|used| used.path.value.as_str());
             let library = used.filter(|used| library::path(used).is_some());
-            library.map(|used| beside(&syntax.file, used)).collect::<Vec<_>>()
+            library.map(|used| relative_path(&syntax.file, used)).collect::<Vec<_>>()
         };
         all.flat_map(beside).collect()
     }
@@ -301,11 +301,11 @@ fn is_outside(wanted: &str) -> bool {
 /// Path in spans of the manifest `wanted` of a `use` in the manifest at `from`: that of a manifest of the library, or
 /// the normalized path relative to the folder of `from`.
 fn resolve_relative(from: &str, wanted: &str) -> String {
-    library::path(wanted).unwrap_or_else(|| beside(from, wanted))
+    library::path(wanted).unwrap_or_else(|| relative_path(from, wanted))
 }
 
 /// Normalized path of the file `wanted`, which is relative to the folder of the manifest at `from`.
-fn beside(from: &str, wanted: &str) -> String {
+fn relative_path(from: &str, wanted: &str) -> String {
     match from.rsplit_once('/') {
         Some((folder, _)) => normal(&format!("{folder}/{wanted}")),
         None => normal(wanted),
@@ -320,7 +320,7 @@ fn library_fault(host: &CompileEnv<'_>, from: &Arc<str>, used: &UseItem) -> Opti
     let own = format!("for a file of the project, write `./{wanted}`");
     let error = |message| Diagnostic::error(Code::NameFile, message, used.path.at(from), "");
     if library::is_library(&path) {
-        let is_file = host.sources.load(&beside(from, wanted)) != Err(LoadError::NotFound);
+        let is_file = host.sources.load(&relative_path(from, wanted)) != Err(LoadError::NotFound);
         let message = format!("`{wanted}` is both a manifest of the library and a file");
         return is_file.then(|| error(message).help(own));
     }

@@ -48,32 +48,33 @@ impl Shaped for Value {
 
 /// Interval of the values of a float expression, inclusive; `may_be_nan` is true if the value may also be NaN.
 #[derive(Clone, Copy)]
-struct Bounds {
+struct ValueRange {
     low: f64,
     high: f64,
     may_be_nan: bool,
 }
 
-fn bounds(value: &Value) -> Bounds {
+fn value_range(value: &Value) -> ValueRange {
     if let Some(value) = float(value) {
-        return Bounds { low: value, high: value, may_be_nan: value.is_nan() };
+        return ValueRange { low: value, high: value, may_be_nan: value.is_nan() };
     }
-    let all = Bounds { low: f64::NEG_INFINITY, high: f64::INFINITY, may_be_nan: !never_nan(value) };
+    let all =
+        ValueRange { low: f64::NEG_INFINITY, high: f64::INFINITY, may_be_nan: !never_nan(value) };
     let Shape::Operation(op @ (ArithmeticHelper::Min | ArithmeticHelper::Max), _, args) =
         value.shape()
     else {
         return all;
     };
     let [a, b] = args.as_slice() else { return all };
-    let (a, b) = (bounds(a), bounds(b));
+    let (a, b) = (value_range(a), value_range(b));
     // An operand that is never NaN bounds the minimum from above and the maximum from below.
-    let high = |of: Bounds| if of.may_be_nan { f64::INFINITY } else { of.high };
-    let low = |of: Bounds| if of.may_be_nan { f64::NEG_INFINITY } else { of.low };
+    let high = |of: ValueRange| if of.may_be_nan { f64::INFINITY } else { of.high };
+    let low = |of: ValueRange| if of.may_be_nan { f64::NEG_INFINITY } else { of.low };
     match op {
         ArithmeticHelper::Min => {
-            Bounds { low: a.low.min(b.low), high: high(a).min(high(b)), ..all }
+            ValueRange { low: a.low.min(b.low), high: high(a).min(high(b)), ..all }
         }
-        _ => Bounds { low: low(a).max(low(b)), high: a.high.max(b.high), ..all },
+        _ => ValueRange { low: low(a).max(low(b)), high: a.high.max(b.high), ..all },
     }
 }
 
@@ -83,7 +84,7 @@ pub(super) fn is_within(cast: &str, value: &Value) -> bool {
     let Some(cast) = Cast::parse(cast).filter(|cast| casts::is_to_integer_choice(*cast)) else {
         return false;
     };
-    let Bounds { low, high, may_be_nan } = bounds(value);
+    let ValueRange { low, high, may_be_nan } = value_range(value);
     let (least, most) = range(cast.to().scalar);
     let limit = |limit: i128| i32::try_from(limit).map(f64::from);
     !may_be_nan

@@ -117,9 +117,9 @@ pub(super) fn too_long() -> Error {
 }
 
 /// Text of at most [`MAX_TEXT`] bytes; writing more fails.
-struct Bounded(String);
+struct BoundedText(String);
 
-impl std::fmt::Write for Bounded {
+impl std::fmt::Write for BoundedText {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         if self.0.len().saturating_add(text.len()) > MAX_TEXT {
             return Err(std::fmt::Error);
@@ -137,7 +137,7 @@ pub(super) fn text_of(value: &Value) -> Result<Cow<'_, str>, Error> {
     if value.is_undefined() {
         return Err(Error::from(ErrorKind::UndefinedError));
     }
-    let mut text = Bounded(String::new());
+    let mut text = BoundedText(String::new());
     std::fmt::Write::write_fmt(&mut text, format_args!("{value}")).map_err(|_| too_long())?;
     Ok(Cow::Owned(text.0))
 }

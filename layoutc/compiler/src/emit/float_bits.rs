@@ -37,7 +37,7 @@ pub(super) fn names(dtype: Dtype, dialect: &Dialect) -> Option<Names> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Way {
+enum BitCast {
     ToBits,
     OfBits,
 }
@@ -48,32 +48,32 @@ pub(super) fn of(casts: &[Cast], has_small_floats: bool, dialect: &Dialect) -> V
     let single = Dtype { scalar: Scalar::F32, lanes: 1 };
     let mut called = BTreeSet::new();
     for cast in casts {
-        let (reads, makes) = ((cast.from(), Way::ToBits), (cast.to(), Way::OfBits));
+        let (reads, makes) = ((cast.from(), BitCast::ToBits), (cast.to(), BitCast::OfBits));
         match casts::form(*cast, dialect) {
             "from_integer" => called.extend([makes]),
-            "to_integer" => called.extend([reads, (cast.from(), Way::OfBits)]),
+            "to_integer" => called.extend([reads, (cast.from(), BitCast::OfBits)]),
             "to_integer_choice" => called.extend([reads]),
             "widen" | "narrow" => called.extend([reads, makes]),
-            "widen_choice" => called.extend([reads, makes, (single, Way::ToBits)]),
-            "narrow_choice" => called.extend([reads, makes, (single, Way::OfBits)]),
+            "widen_choice" => called.extend([reads, makes, (single, BitCast::ToBits)]),
+            "narrow_choice" => called.extend([reads, makes, (single, BitCast::OfBits)]),
             _ => {}
         }
     }
     // The helpers for small floats convert to and from f32.
     if has_small_floats {
-        called.extend([(single, Way::ToBits), (single, Way::OfBits)]);
+        called.extend([(single, BitCast::ToBits), (single, BitCast::OfBits)]);
     }
     let own = |dtype: Dtype| dialect.reinterpreted.iter().any(|row| row.0 == dtype.scalar);
     let defined = called.into_iter().filter(|(dtype, _)| !own(*dtype));
     defined.filter_map(|(dtype, way)| function(dtype, way, dialect)).collect()
 }
 
-fn function(dtype: Dtype, way: Way, dialect: &Dialect) -> Option<FloatBits> {
+fn function(dtype: Dtype, way: BitCast, dialect: &Dialect) -> Option<FloatBits> {
     let Names { to_bits, of_bits } = names(dtype, dialect)?;
     let (float, bits) = (type_of(dtype, dialect), bits_type(dtype, dialect));
     let (name, from, to) = match way {
-        Way::ToBits => (to_bits, float, bits),
-        Way::OfBits => (of_bits, bits, float),
+        BitCast::ToBits => (to_bits, float, bits),
+        BitCast::OfBits => (of_bits, bits, float),
     };
     Some(FloatBits { guard: name.to_ascii_uppercase(), name, from, to })
 }

@@ -39,11 +39,11 @@ pub(super) fn file_names(out_stem: &str, prefix: &str) -> (String, Files) {
 
 /// Origin of a generated identifier, as messages name it.
 struct Owner<'a> {
-    what: What<'a>,
+    what: IdentifierKind<'a>,
     subject: Subject<'a>,
 }
 
-enum What<'a> {
+enum IdentifierKind<'a> {
     /// Noun phrase, printed as it is.
     Word(&'a str),
     /// Noun phrase with `_` for blanks.
@@ -65,10 +65,10 @@ enum Subject<'a> {
 impl fmt::Display for Owner<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.what {
-            What::Word(what) => write!(f, "{what} of ")?,
-            What::Words(what) => write!(f, "{} of ", what.replace('_', " "))?,
-            What::Label(label) => write!(f, "label `{label}` of ")?,
-            What::Shared => {}
+            IdentifierKind::Word(what) => write!(f, "{what} of ")?,
+            IdentifierKind::Words(what) => write!(f, "{} of ", what.replace('_', " "))?,
+            IdentifierKind::Label(label) => write!(f, "label `{label}` of ")?,
+            IdentifierKind::Shared => {}
         }
         match self.subject {
             Subject::Tensor(name) => write!(f, "tensor `{name}`"),
@@ -90,7 +90,13 @@ struct Claims<'a> {
 }
 
 impl<'a> Claims<'a> {
-    fn claim(&mut self, name: String, what: What<'a>, subject: Subject<'a>, at: &FileSpan) {
+    fn claim(
+        &mut self,
+        name: String,
+        what: IdentifierKind<'a>,
+        subject: Subject<'a>,
+        at: &FileSpan,
+    ) {
         let owner = Owner { what, subject };
         match self.owners.entry(Name::from(name)) {
             Entry::Occupied(entry) => {
@@ -124,50 +130,50 @@ impl<'a> Claims<'a> {
         let at = &tensor.places.layout;
         let mut claim = |name: String, what| self.claim(name, what, subject, at);
         for what in ["offset", "logical", "pack", "unpack", "load", "store", "symbols_ok"] {
-            claim(joined(&ident, what), What::Word(what));
+            claim(joined(&ident, what), IdentifierKind::Word(what));
         }
         if let Some(sharded) = &tensor.sharded {
             for what in ["owner", "holds", "local", "global"] {
-                claim(joined(&ident, what), What::Word(what));
+                claim(joined(&ident, what), IdentifierKind::Word(what));
             }
             for axis in &sharded.whole {
                 for what in ["begin", "length"] {
-                    claim(format!("{ident}_{what}_{}", axis.name), What::Word(what));
+                    claim(format!("{ident}_{what}_{}", axis.name), IdentifierKind::Word(what));
                 }
             }
         }
         if tensor.layout.domain().is_some() {
-            claim(joined(&ident, "in_domain"), What::Word("in_domain"));
+            claim(joined(&ident, "in_domain"), IdentifierKind::Word("in_domain"));
         }
         if tensor.ring.is_some() {
-            claim(joined(&ident, "at"), What::Word("at"));
+            claim(joined(&ident, "at"), IdentifierKind::Word("at"));
         }
         if settings.language.kernels {
             for what in KERNEL_NAMES {
-                claim(joined(&ident, what), What::Word(what));
+                claim(joined(&ident, what), IdentifierKind::Word(what));
             }
             for what in ["pack", "unpack", "fill", "pack_unaligned", "unpack_unaligned"] {
                 for name in range_names(&joined(&ident, what)) {
-                    claim(name, What::Word("a launch range"));
+                    claim(name, IdentifierKind::Word("a launch range"));
                 }
             }
         }
         let physical = 0..tensor.layout.physical_shape().len();
         for k in physical.clone() {
-            claim(format!("{ident}_index_{k}"), What::Word("an index function"));
+            claim(format!("{ident}_index_{k}"), IdentifierKind::Word("an index function"));
         }
         if settings.emit.contains(&Part::Macros) {
-            claim(format!("{upper}_OFFSET"), What::Word("the offset macro"));
+            claim(format!("{upper}_OFFSET"), IdentifierKind::Word("the offset macro"));
             for k in physical {
-                claim(format!("{upper}_INDEX_{k}"), What::Word("an index macro"));
+                claim(format!("{upper}_INDEX_{k}"), IdentifierKind::Word("an index macro"));
             }
         }
         for name in quantities {
-            claim(joined(&ident, name), What::Word(name));
-            claim(joined(&upper, &name.to_ascii_uppercase()), What::Words(name));
+            claim(joined(&ident, name), IdentifierKind::Word(name));
+            claim(joined(&upper, &name.to_ascii_uppercase()), IdentifierKind::Words(name));
         }
         for (name, label) in label_names(tensor, &upper) {
-            claim(name, What::Label(label));
+            claim(name, IdentifierKind::Label(label));
         }
     }
 
@@ -175,7 +181,7 @@ impl<'a> Claims<'a> {
         let settings = self.settings;
         let subject = Subject::Convert([&from.name, &to.name]);
         let name = format!("{}{}_to_{}", settings.prefix, from.name, to.name);
-        let mut claim = |name: String| self.claim(name, What::Shared, subject, at);
+        let mut claim = |name: String| self.claim(name, IdentifierKind::Shared, subject, at);
         claim(name.clone());
         if settings.language.kernels {
             claim(joined(&name, "kernel"));
@@ -197,7 +203,7 @@ impl<'a> Claims<'a> {
         let numbered = (1..statements).map(|k| format!("{name}_{k}")).chain([name.to_owned()]);
         for name in numbered {
             let (subject, at) = (Subject::Compute(&compute.name), &compute.place);
-            let mut claim = |name: String| self.claim(name, What::Shared, subject, at);
+            let mut claim = |name: String| self.claim(name, IdentifierKind::Shared, subject, at);
             if kernels {
                 let [fill, unaligned] = ["fill", "unaligned"].map(|what| joined(&name, what));
                 for whole in [&name, &fill, &unaligned] {
@@ -222,7 +228,12 @@ impl<'a> Claims<'a> {
         let words = ["buffers", "operators", "load", "run"].map(|word| joined(&ident, word));
         let bytes = schedule.buffers.iter().map(|buffer| buffer_bytes(&upper, &buffer.name));
         for name in words.into_iter().chain(bytes) {
-            self.claim(name, What::Shared, Subject::Graph(&schedule.name), &schedule.place);
+            self.claim(
+                name,
+                IdentifierKind::Shared,
+                Subject::Graph(&schedule.name),
+                &schedule.place,
+            );
         }
     }
 }

@@ -48,7 +48,7 @@ pub struct Unit {
     /// Build stamp: an integer literal that keeps files of different builds from being combined.
     pub stamp: String,
     /// Parts of the code that are generated.
-    pub emit: Parts,
+    pub emit: EmitOptions,
     /// Language of the generated code: name, version, types, specifiers, and prefixes of helper names.
     pub language: Language,
     /// System headers that the header includes, in order.
@@ -162,7 +162,7 @@ pub struct Language {
 /// with GPU kernels have no test program and no benchmark, even if `test` or `bench` is true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one word of the configuration")]
-pub struct Parts {
+pub struct EmitOptions {
     /// Constants and size functions.
     pub constants: bool,
     /// Index functions.

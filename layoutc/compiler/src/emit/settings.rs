@@ -75,11 +75,11 @@ impl Settings {
     }
 
     /// Requested parts together with the parts that these need.
-    pub(super) fn parts(&self) -> model::Parts {
+    pub(super) fn parts(&self) -> model::EmitOptions {
         let is_requested = |part| self.emit.contains(&part);
         let (test, bench) = (is_requested(Part::Test), is_requested(Part::Bench));
         let moves = is_requested(Part::Pack) || test || bench;
-        model::Parts {
+        model::EmitOptions {
             constants: is_requested(Part::Constants) || test,
             index: is_requested(Part::Index) || moves,
             pack: moves,

@@ -69,7 +69,7 @@ impl<T: Serialize> Serialize for Shared<T> {
 impl<T: SharedValue> TemplateValue for Shared<T> {
     fn to_template_value(&self) -> Value {
         let part = Arc::clone(&self.part) as Arc<dyn SharedValue>;
-        Value::from_object(Held { part, inside: OnceLock::new() })
+        Value::from_object(LazyObject { part, inside: OnceLock::new() })
     }
 }
 
@@ -104,17 +104,17 @@ impl<T: TemplateValue + Any + fmt::Debug + Send + Sync> SharedValue for T {}
 
 /// Model part of type `T` in a template value; `None` if the value holds another type or was made by a template.
 pub(super) fn part<T: Any>(value: &Value) -> Option<&T> {
-    value.downcast_object_ref::<Held>().and_then(Held::part)
+    value.downcast_object_ref::<LazyObject>().and_then(LazyObject::part)
 }
 
 /// Template value that holds a model part; `inside` is the converted part, set at the first access of a field.
 #[derive(Debug)]
-struct Held {
+struct LazyObject {
     part: Arc<dyn SharedValue>,
     inside: OnceLock<Value>,
 }
 
-impl Held {
+impl LazyObject {
     fn part<T: Any>(&self) -> Option<&T> {
         let part: &dyn Any = &*self.part;
         part.downcast_ref()
@@ -129,7 +129,7 @@ impl Held {
     }
 }
 
-impl Object for Held {
+impl Object for LazyObject {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
         match self.part::<Function>() {
             Some(_) => ObjectRepr::Map,

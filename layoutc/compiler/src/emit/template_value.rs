@@ -10,9 +10,9 @@ use serde::Serialize;
 use super::model::{
     ArithmeticUnit, AxisUnit, BenchUnit, BufferAlignment, BufferUnit, CallUnit, CastFloat,
     CastSide, CastUnit, ComputeBenchUnit, ComputeMemoryUnit, ComputeTestUnit, ComputeUnit,
-    ComputedUnit, Constant, ConvertUnit, Files, FloatBits, HeldUnit, ImageUnit, KernelUnit,
-    KernelsUnit, Language, LocalUnit, MacroUnit, MeshAxisUnit, OperandTestUnit, OperatorUnit,
-    PackFromUnit, Packed, ParamUnit, Parts, RangeUnit, RegisterTransposeUnit, ReshardUnit,
+    ComputedUnit, Constant, ConvertUnit, EmitOptions, Files, FloatBits, HeldUnit, ImageUnit,
+    KernelUnit, KernelsUnit, Language, LocalUnit, MacroUnit, MeshAxisUnit, OperandTestUnit,
+    OperatorUnit, PackFromUnit, Packed, ParamUnit, RangeUnit, RegisterTransposeUnit, ReshardUnit,
     RingUnit, ScheduleUnit, ShardingUnit, SmallFloat, SpaceUnit, Structure, TensorUnit,
     TestTensorUnit, TestUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
 };
@@ -99,7 +99,7 @@ show! {
         name, standard, index, index_format, inline, pointer, work_size, helper, wide_index,
         wide_helper, title, header_suffix, runtime, compiler_macro,
     }
-    Parts { constants, index, pack, test, bench, macros, openmp }
+    EmitOptions { constants, index, pack, test, bench, macros, openmp }
     SmallFloat {
         name, holder, exponent_bits, mantissa_bits, bias, sign_shift, greatest, overflow, nan,
         ieee, has_nan, unsigned_zero,

@@ -35,7 +35,7 @@ pub(crate) struct Sent {
 }
 
 /// Shardings of the source and of the destination of a conversion, with indices over the axes of the source.
-struct Sides<'a> {
+struct ShardingPair<'a> {
     from: &'a DeviceSharding,
     to: &'a DeviceSharding,
     /// For each axis of `from`, its position in `to`.
@@ -53,22 +53,22 @@ pub(crate) fn traffic(manifest: &Manifest, reshard: &Reshard) -> Option<Traffic>
     let (source, destination) = (source?, destination?);
     let (from, to) = (source.sharded.as_ref()?, destination.sharded.as_ref()?);
     let bytes = i128::from(source.dtype.element_bits() / 8);
-    let sides = Sides { from, to, axes: &reshard.axes, extents: from.extents()?, bytes };
+    let pair = ShardingPair { from, to, axes: &reshard.axes, extents: from.extents()?, bytes };
     let ranks = from.devices().max(to.devices());
     let held: Vec<[Option<Vec<Range<i128>>>; 2]> =
-        (0..ranks).map(|device| [sides.before(device), sides.after(device)]).collect();
+        (0..ranks).map(|device| [pair.before(device), pair.after(device)]).collect();
     let mut least = 0_i128;
     for [before, after] in &held {
         let Some(after) = after else { continue };
         let there = before.as_ref().map_or(0, |before| common(before, after));
         least = least.checked_add(volume(after).checked_sub(there)?)?;
     }
-    let least_bytes = least.checked_mul(sides.bytes)?;
-    let sent = if ranks <= MOST_PAIRS { Some(sides.sent(&held)?) } else { None };
+    let least_bytes = least.checked_mul(pair.bytes)?;
+    let sent = if ranks <= MOST_PAIRS { Some(pair.sent(&held)?) } else { None };
     Some(Traffic { ranks, least_bytes, sent })
 }
 
-impl Sides<'_> {
+impl ShardingPair<'_> {
     /// Ranges of indices that a device holds of the source, by axis; a range is empty if the device holds no elements.
     /// `None`, for example, if the device is not in the mesh.
     fn before(&self, device: i64) -> Option<Vec<Range<i128>>> {

@@ -7,7 +7,7 @@ use layoutc_algebra::expr::{CompareOp, Expr};
 use rayon::prelude::*;
 
 use super::chains::Order;
-use super::program::{LANES, Program, Room};
+use super::program::{LANES, Program, Scratch};
 use super::shape::number;
 use super::{PackError, Unwritten, Width};
 use crate::model::Tensor;
@@ -74,7 +74,7 @@ impl Offsets {
     /// buffer to `range.end`; [`NONE`] for an index outside the domain.
     pub(super) fn evaluate(&self, range: Range<usize>, mut one: impl FnMut(&[i64])) {
         let mut indices = vec![0_i64; self.axes.len()];
-        let mut room = Room::default();
+        let mut room = Scratch::default();
         let (extent, fast) = self.axes.last().copied().unwrap_or((1, 0));
         let extent = extent.max(1);
         let mut at = range.start;

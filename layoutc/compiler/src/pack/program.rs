@@ -112,7 +112,7 @@ pub(super) struct Program {
 }
 
 /// Scratch buffer for the results of the operations of a program, one list of lanes for each.
-pub(super) type Room = Vec<[i64; LANES]>;
+pub(super) type Scratch = Vec<[i64; LANES]>;
 
 impl Program {
     /// Program of `expr` over the indices along the axes, whose symbols have the values `symbol(k)`. `None` if a symbol
@@ -165,7 +165,7 @@ impl Program {
     }
 
     /// Values for [`LANES`] consecutive indices along `axis`: lane `k` has the index `indices[axis] + k`.
-    pub(super) fn lanes(&self, indices: &[i64], axis: usize, room: &mut Room) -> [i64; LANES] {
+    pub(super) fn lanes(&self, indices: &[i64], axis: usize, room: &mut Scratch) -> [i64; LANES] {
         room.resize(self.ops.len().max(room.len()), [0; LANES]);
         for (k, op) in self.ops.iter().enumerate() {
             let (done, rest) = room.split_at_mut(k);

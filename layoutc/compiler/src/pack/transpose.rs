@@ -14,13 +14,13 @@ const WORD: usize = 8;
 pub(super) fn transpose(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Option<()> {
     let element = usize::try_from(bytes).ok()?;
     let Some([rows, columns]) = pieces(element, block) else {
-        return near(source, target, bytes, block);
+        return in_cache(source, target, bytes, block);
     };
     in_pieces(source, target, bytes, &Block { rows, columns, ..*block })?;
     let across = block.part(bytes, [0, columns], [rows, block.columns - columns])?;
-    near(source, target, bytes, &across)?;
+    in_cache(source, target, bytes, &across)?;
     let below = block.part(bytes, [rows, 0], [block.rows - rows, block.columns])?;
-    near(source, target, bytes, &below)
+    in_cache(source, target, bytes, &below)
 }
 
 /// Numbers of rows and columns that whole pieces cover. `None` if pieces do not pay off: the block is small, or the
@@ -60,7 +60,7 @@ fn in_pieces(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Opt
             }
             look_at(target, usize::try_from(part.to).ok()?, to_stride, width)?;
             let from_stride = i64::try_from(CPU.piece_row_bytes).ok()?;
-            near(piece.as_flattened(), target, bytes, &Block { from: 0, from_stride, ..part })?;
+            in_cache(piece.as_flattened(), target, bytes, &Block { from: 0, from_stride, ..part })?;
         }
     }
     Some(())
@@ -79,7 +79,7 @@ fn look_at(target: &[u8], mut to: usize, stride: isize, columns: usize) -> Optio
 }
 
 /// Transposes a block without splitting it into pieces. `None` for element sizes other than 1, 2, 4, 8 and 16 bytes.
-fn near(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Option<()> {
+fn in_cache(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Option<()> {
     match bytes {
         1 => in_tiles(source, target, block, tile::<1, 64, 64, 64>, tile::<1, 8, 64, 8>, [64, 8]),
         2 => in_tiles(source, target, block, tile::<2, 32, 32, 64>, tile::<2, 4, 32, 8>, [32, 4]),
@@ -93,7 +93,7 @@ fn near(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Option<(
 /// Position of a tile: byte offsets of its first element, and distances in bytes between its source rows and between
 /// its destination columns.
 #[derive(Clone, Copy)]
-struct At {
+struct TilePosition {
     from: usize,
     from_stride: isize,
     to: usize,
@@ -111,8 +111,8 @@ fn in_tiles<A, B>(
     heights: [usize; 2],
 ) -> Option<()>
 where
-    A: Fn(&[u8], &mut [u8], At) -> Option<()>,
-    B: Fn(&[u8], &mut [u8], At) -> Option<()>,
+    A: Fn(&[u8], &mut [u8], TilePosition) -> Option<()>,
+    B: Fn(&[u8], &mut [u8], TilePosition) -> Option<()>,
 {
     let (Ok(rows @ 1..), Ok(columns @ 1..)) =
         (usize::try_from(block.rows), usize::try_from(block.columns))
@@ -128,7 +128,7 @@ where
         let start = [i64::try_from(row).ok()?, i64::try_from(column).ok()?];
         let part = block.part(u32::try_from(element).ok()?, start, [0, 0])?;
         let (from, to) = (usize::try_from(part.from).ok()?, usize::try_from(part.to).ok()?);
-        Some(At { from, from_stride, to, to_stride })
+        Some(TilePosition { from, from_stride, to, to_stride })
     };
     let highest = rows - rows.checked_rem(heights[0])?;
     let lowest = rows - rows.checked_rem(heights[1])?;
@@ -184,7 +184,7 @@ fn rest(
 fn tile<const ELEMENT: usize, const ROWS: usize, const COLUMNS: usize, const RUN: usize>(
     source: &[u8],
     target: &mut [u8],
-    at: At,
+    at: TilePosition,
 ) -> Option<()> {
     let mut read = [[0; LINE]; ROWS];
     let mut from = at.from;

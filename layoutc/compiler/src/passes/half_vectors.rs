@@ -88,7 +88,9 @@ fn loop_in_runs(stmt: &Stmt, name: &mut dyn FnMut(&str) -> String) -> Option<Vec
     };
     let whole = whole_runs(from, to)?;
     let (value, is_half) = match value {
-        Value::Cast { cast, value } if is_cast(*cast, SINGLE, HALF) && goes_on(index, round) => {
+        Value::Cast { cast, value }
+            if is_cast(*cast, SINGLE, HALF) && is_consecutive(index, round) =>
+        {
             (&**value, true)
         }
         _ => (value, false),
@@ -197,7 +199,7 @@ fn find(value: &Value, round: &str, found: &mut Vec<Read>, name: &mut dyn FnMut(
         Value::Cast { cast, value: read } if is_cast(*cast, HALF, SINGLE) => {
             let Value::Load { buffer, index, through: None } = &**read else { return };
             let is_new = !found.iter().any(|read| is_read(value, read));
-            if is_new && goes_on(index, round) {
+            if is_new && is_consecutive(index, round) {
                 let (buffer, index) = (buffer.clone(), index.clone());
                 let array = name(&format!("{buffer}_run"));
                 found.push(Read { buffer, index, array });
@@ -240,7 +242,7 @@ fn is_read(number: &Value, read: &Read) -> bool {
 
 /// True if the index is the loop variable `round`, or a sum of it and of terms without it: it then grows by one from
 /// one iteration to the next.
-fn goes_on(index: &Expr, round: &str) -> bool {
+fn is_consecutive(index: &Expr, round: &str) -> bool {
     let is_round = |expr: &Expr| *expr == Expr::name(round);
     let mentions = |expr: &Expr| {
         let mut found = false;

@@ -17,7 +17,7 @@ use crate::lower::context::{Context, Naming};
 use crate::lower::expr::{Binding, add, lower, multiply};
 use crate::lower::index::dense_offset;
 use crate::lower::kernel::buffers::{BufferBinding, is_given, on_the_stack};
-use crate::lower::kernel::indexed::{Lowering, Named, Place};
+use crate::lower::kernel::indexed::{IndexedAccess, Lowering, Named};
 use crate::lower::kernel::prologue::{KernelPrologue, avoiding, symbol};
 use crate::lower::kernel::reduction;
 use crate::lower::kernel::value::{ValueLowering, condition, convert, inside, load};
@@ -333,7 +333,7 @@ impl ReferenceElement<'_> {
         named: &Named<'_>,
         buffer: BufferRef,
         indices: &[DataIndex],
-    ) -> Result<Place, PlanError> {
+    ) -> Result<IndexedAccess, PlanError> {
         let found = self.bound(buffer)?;
         self.with(named, None, &|here| {
             let number = |value: &TypedExpr| here.number(value);
@@ -365,7 +365,8 @@ impl ReferenceElement<'_> {
             Ok((element, inside(read, &read.index, &extents)))
         };
         let gather = |gather: &Gather| {
-            let Place { index, is_inside } = self.place(named, gather.buffer, &gather.index)?;
+            let IndexedAccess { index, is_inside } =
+                self.place(named, gather.buffer, &gather.index)?;
             let found = self.bound(gather.buffer)?;
             Ok((load(found, self.offset(gather.buffer, &index)?), is_inside))
         };

@@ -8,7 +8,9 @@ use super::moved::{element_of, moved};
 use super::numbers::{gathered, in_c};
 use super::{Style, expr, python, rust, write};
 use crate::emit::dialect::{Assert, Dialect};
-use crate::emit::syntax::{Among, Compare, Expr, Function, Operand, Param, Stmt, Strided, Value};
+use crate::emit::syntax::{
+    Compare, Expr, Function, LoopKind, Operand, Param, Stmt, Strided, Value,
+};
 use crate::emit::{comment, element, register_transposes};
 
 /// Text of statements, indented by `depth` levels of four blanks.
@@ -99,7 +101,7 @@ impl<'a> Writer<'a> {
         let Some((last, before)) = body.split_last() else { return };
         before.iter().for_each(|stmt| self.stmt(stmt, depth));
         match last {
-            Stmt::Share { name, to, among: Among::Items, round: None, body } if is_once(to) => {
+            Stmt::Share { name, to, among: LoopKind::Thread, round: None, body } if is_once(to) => {
                 self.once_by_each_item(name, body, true, depth);
             }
             last => self.stmt(last, depth),
@@ -165,16 +167,16 @@ impl<'a> Writer<'a> {
                 self.branches(stmt, depth);
             }
             Stmt::WorkItem { axes } => self.work_item(axes, depth),
-            Stmt::Share { name, to, among: Among::Groups, round: _, body } => {
+            Stmt::Share { name, to, among: LoopKind::GridStride, round: _, body } => {
                 self.share_among_groups(name, to, body, depth);
             }
-            Stmt::Share { name, to, among: Among::EachGroup, round: _, body } => {
+            Stmt::Share { name, to, among: LoopKind::Block, round: _, body } => {
                 self.one_for_each_group(name, to, body, depth);
             }
-            Stmt::Share { name, to, among: Among::Items, round: None, body } if is_once(to) => {
+            Stmt::Share { name, to, among: LoopKind::Thread, round: None, body } if is_once(to) => {
                 self.once_by_each_item(name, body, false, depth);
             }
-            Stmt::Share { name, to, among: Among::Items, round, body } => {
+            Stmt::Share { name, to, among: LoopKind::Thread, round, body } => {
                 self.share_among_items(name, to, round.as_deref(), body, depth);
             }
             Stmt::DeclareLocal { name, element, elements } => {

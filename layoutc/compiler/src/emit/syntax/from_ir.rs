@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 
 use super::{
-    Among, Compare, Expr, Function, Operand, Param, ParamType, ReduceOp, Returns, Spelling, Stmt,
-    Strided, TeamArray, Value, ValueOp, WorkAxis,
+    Compare, Expr, Function, LoopKind, Operand, Param, ParamType, ReduceOp, Returns, Spelling,
+    Stmt, Strided, TeamArray, Value, ValueOp, WorkAxis,
 };
 use crate::base::fill;
 use crate::{ir, passes};
@@ -286,9 +286,9 @@ impl From<ir::Stmt> for Stmt {
                     body: body.clone(),
                 };
                 match kind {
-                    ir::LoopKind::GridStride => share(Among::Groups, None),
-                    ir::LoopKind::Block => share(Among::EachGroup, None),
-                    ir::LoopKind::Thread { round } => share(Among::Items, round),
+                    ir::LoopKind::GridStride => share(LoopKind::GridStride, None),
+                    ir::LoopKind::Block => share(LoopKind::Block, None),
+                    ir::LoopKind::Thread { round } => share(LoopKind::Thread, round),
                     ir::LoopKind::Serial
                     | ir::LoopKind::Unrolled(_)
                     | ir::LoopKind::Parallel

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::expr::{Compare, Expr};
 pub use self::from_ir::stmts;
-pub use self::stmt::{Among, Operand, Stmt, Strided, TeamArray};
+pub use self::stmt::{LoopKind, Operand, Stmt, Strided, TeamArray};
 pub use self::value::{ReduceOp, Value, ValueOp};
 
 /// Axis of a launch range, with one work item per index.

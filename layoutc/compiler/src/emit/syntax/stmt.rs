@@ -76,7 +76,7 @@ pub enum Stmt {
         /// Trip count.
         to: Expr,
         /// Work groups or work items that execute the iterations.
-        among: Among,
+        among: LoopKind,
         /// Identifier of the variable that counts the iterations completed by the work item: 0, 1, …. Only in an
         /// unrolled loop of work items whose trip count is a multiple of their number; `null` in any other loop.
         round: Option<String>,
@@ -478,12 +478,12 @@ pub struct Strided {
 /// Work groups or work items over which the iterations of a loop are distributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Among {
+pub enum LoopKind {
     /// Work groups of a launch (grid-stride): each group executes every n-th iteration, n being the number of groups.
-    Groups,
+    GridStride,
     /// Work groups of a launch, one iteration per group; the loop variable is the number of the group.
-    EachGroup,
+    Block,
     /// Work items of a work group, 256 in number: each executes every 256th iteration. Index values in the body fit 32
     /// bits.
-    Items,
+    Thread,
 }

@@ -42,7 +42,7 @@ pub(crate) fn tile(
     let staged =
         run_bytes <= GPU.large_element_bytes && !agree([&by_from, &by_to], &sizes, run_bytes);
     let bytes = element_bytes.max(1);
-    let mut growth = Growth { blocks: vec![1; sizes.len()], sizes, most: i64::MAX };
+    let mut growth = TileSearch { blocks: vec![1; sizes.len()], sizes, most: i64::MAX };
     if staged {
         let most = GPU.staged_tile_bytes / bytes;
         // A sixteenth is reserved for padding between rows.
@@ -97,7 +97,7 @@ fn agree([by_from, by_to]: [&[usize]; 2], sizes: &[i64], element_bytes: i64) -> 
 }
 
 /// Tile under construction.
-struct Growth {
+struct TileSearch {
     /// Number of values of each digit in the tile so far.
     blocks: Vec<i64>,
     /// Number of values of each digit; a large value in the range of the symbols if it is symbolic.
@@ -106,7 +106,7 @@ struct Growth {
     most: i64,
 }
 
-impl Growth {
+impl TileSearch {
     fn elements(&self) -> i64 {
         self.blocks.iter().product()
     }

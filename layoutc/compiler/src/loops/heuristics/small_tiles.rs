@@ -23,8 +23,10 @@ pub(crate) fn parts(
     symbols: &[Symbol],
     element: u32,
 ) -> Result<Vec<DigitRefinement>, ExprError> {
-    let merged = merge(&unbound(refinement, symbols)?, symbols)?;
-    let Some((top, high)) = hindrance(&merged, symbols, element)? else { return Ok(vec![merged]) };
+    let merged = merge(&separate_full_digits(refinement, symbols)?, symbols)?;
+    let Some((top, high)) = partial_chain(&merged, symbols, element)? else {
+        return Ok(vec![merged]);
+    };
     let mut all = Vec::new();
     for part in peel_remainder(&merged, top, &high)? {
         all.extend(parts(&part, symbols, element)?);
@@ -51,7 +53,10 @@ pub(crate) fn together(
 
 /// Refinement in which the less significant digits of a chain have a chain of their own, if the chain's end is a
 /// multiple of the weight above them: for 250 rows as 32 by 4 by 2, the digit of 2 is always full.
-fn unbound(refinement: &DigitRefinement, symbols: &[Symbol]) -> Result<DigitRefinement, ExprError> {
+fn separate_full_digits(
+    refinement: &DigitRefinement,
+    symbols: &[Symbol],
+) -> Result<DigitRefinement, ExprError> {
     let mut freed = refinement.clone();
     for (k, bounds) in refinement.chains.iter().enumerate() {
         let weights =
@@ -80,7 +85,7 @@ fn unbound(refinement: &DigitRefinement, symbols: &[Symbol]) -> Result<DigitRefi
 /// Obstacle to one call for several tiles, a chain whose last tile is partial: the pair of its most significant digit
 /// and the end of its elements. `None` if nothing is in the way, or if a split does not help. `element` is the size of
 /// an element in bytes.
-fn hindrance(
+fn partial_chain(
     refinement: &DigitRefinement,
     symbols: &[Symbol],
     element: u32,

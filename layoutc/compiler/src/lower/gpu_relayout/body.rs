@@ -8,7 +8,7 @@ use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Storage, Value};
 use crate::loops::error::PlanError;
 use crate::loops::gpu_relayout::schedule::{Staging, TileSchedule, TransposeTile};
 use crate::lower::expr::{Scope, add, lower, multiply};
-use crate::lower::gpu_relayout::bounds::Bound;
+use crate::lower::gpu_relayout::bounds::Guard;
 use crate::lower::launch::delinearized;
 use crate::lower::relayout::builder::RelayoutBuilder;
 use crate::machine::GPU;
@@ -16,7 +16,7 @@ use crate::machine::GPU;
 /// Private array for the elements that a thread reads in all its iterations before it writes any, so that its loads
 /// overlap.
 #[derive(Clone)]
-pub(crate) struct Held {
+pub(crate) struct RegisterArray {
     /// Name of the array.
     pub(crate) name: String,
     /// Name of the variable that counts the thread's iterations and indexes the array.
@@ -62,7 +62,7 @@ pub(crate) struct TileLowering<'w, 'n> {
     pub(crate) steps: Vec<Vec<(usize, Expr)>>,
     /// Private arrays of the loop that reads and of the loop that writes; `None` for a loop that does not keep elements
     /// in an array between its read and its write.
-    pub(crate) held: [Option<Held>; 2],
+    pub(crate) held: [Option<RegisterArray>; 2],
     /// Transpose tile of a thread; `None` if words are copied unchanged.
     pub(crate) block: Option<Block>,
     /// Name and arrangement of the tile in shared memory; `None` if the tile is not staged.
@@ -147,7 +147,7 @@ impl TileLowering<'_, '_> {
 
     /// Declarations of the private arrays for elements of all iterations of a thread.
     fn arrays(&self) -> Vec<Stmt> {
-        let array = |held: &Held, dtype: Dtype, words: i64| Stmt::Allocate {
+        let array = |held: &RegisterArray, dtype: Dtype, words: i64| Stmt::Allocate {
             name: held.name.clone(),
             dtype,
             elements: held.rounds.saturating_mul(words),
@@ -163,7 +163,7 @@ impl TileLowering<'_, '_> {
                 if let Some(held) = written {
                     // The array has room for the words of at least one transpose tile.
                     let rounds = held.rounds.max(block.tile.columns);
-                    all.push(array(&Held { rounds, ..held.clone() }, to, 1));
+                    all.push(array(&RegisterArray { rounds, ..held.clone() }, to, 1));
                 }
                 all
             }
@@ -179,7 +179,7 @@ impl TileLowering<'_, '_> {
 
     /// Loops that copy the tile from the source to shared memory. `order`: digits, fastest first; `elements`: guards of
     /// positions with an element.
-    fn read(&self, order: &[usize], elements: &[Bound]) -> Result<Vec<Stmt>, PlanError> {
+    fn read(&self, order: &[usize], elements: &[Guard]) -> Result<Vec<Stmt>, PlanError> {
         let Some((staged, staging)) = &self.staged else { return Err(PlanError::Scope) };
         let place = self.local(staging)?;
         let put = |value| store(staged, place.clone(), value);
@@ -206,8 +206,8 @@ impl TileLowering<'_, '_> {
     fn both(
         &self,
         order: &[usize],
-        held: Option<&Held>,
-        [before, after]: [&[Bound]; 2],
+        held: Option<&RegisterArray>,
+        [before, after]: [&[Guard]; 2],
         bodies: [Vec<Stmt>; 2],
     ) -> Result<Vec<Stmt>, PlanError> {
         let [first, then] = bodies;
@@ -232,8 +232,8 @@ impl TileLowering<'_, '_> {
     fn transpose_block(
         &self,
         block: &Block,
-        held: Option<&Held>,
-        elements: &[Bound],
+        held: Option<&RegisterArray>,
+        elements: &[Guard],
         put: Vec<Stmt>,
     ) -> Result<(Vec<Stmt>, Vec<Stmt>), PlanError> {
         let Block { tile, dtype, held: words, transposed } = block;
@@ -279,11 +279,11 @@ impl TileLowering<'_, '_> {
     }
 
     /// Guards of the source's words: the guards `elements`, evaluated at the first element of a word.
-    fn of_words(&self, elements: &[Bound]) -> Vec<Bound> {
+    fn of_words(&self, elements: &[Guard]) -> Vec<Guard> {
         let column = self.schedule.tile.transpose.map(|own| own.column);
-        let of_word = |bound: &Bound| {
+        let of_word = |bound: &Guard| {
             let terms = bound.terms.iter().filter(|term| Some(term.0) != column);
-            Bound { terms: terms.cloned().collect(), ..bound.clone() }
+            Guard { terms: terms.cloned().collect(), ..bound.clone() }
         };
         elements.iter().map(of_word).collect()
     }
@@ -309,8 +309,8 @@ impl TileLowering<'_, '_> {
     fn write(
         &self,
         order: &[usize],
-        mut elements: Vec<Bound>,
-        slots: &[Bound],
+        mut elements: Vec<Guard>,
+        slots: &[Guard],
     ) -> Result<Vec<Stmt>, PlanError> {
         let [_, to] = &self.buffers;
         let value = match &self.staged {
@@ -383,12 +383,12 @@ impl TileLowering<'_, '_> {
 
     fn when(
         &self,
-        bounds: &[Bound],
+        bounds: &[Guard],
         body: Vec<Stmt>,
         otherwise: Vec<Stmt>,
     ) -> Result<Vec<Stmt>, PlanError> {
         let mut args = Vec::new();
-        for Bound { terms, op, limit, .. } in bounds {
+        for Guard { terms, op, limit, .. } in bounds {
             args.push(Expr::compare(*op, self.sum(Expr::int(0), terms)?, limit.clone()));
         }
         let condition = match args.len() {
@@ -404,7 +404,7 @@ impl TileLowering<'_, '_> {
     fn mark_parallel(
         &self,
         order: &[usize],
-        held: Option<&Held>,
+        held: Option<&RegisterArray>,
         mut body: Vec<Stmt>,
     ) -> Result<Stmt, PlanError> {
         let places = self.schedule.tile.places(order);
@@ -437,7 +437,7 @@ impl TileLowering<'_, '_> {
     }
 }
 
-impl Held {
+impl RegisterArray {
     fn store(&self, value: Value) -> Stmt {
         store(&self.name, Expr::name(&self.round), value)
     }

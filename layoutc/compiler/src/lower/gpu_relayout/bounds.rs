@@ -13,7 +13,7 @@ use crate::lower::gpu_relayout::body::TileLowering;
 /// Guard on the digits inside a tile: the sum of `digit * weight` over the pairs of `terms`, compared by `op` with
 /// `limit`.
 #[derive(Clone)]
-pub(crate) struct Bound {
+pub(crate) struct Guard {
     pub(crate) terms: Vec<(usize, Expr)>,
     pub(crate) op: Compare,
     pub(crate) limit: Expr,
@@ -95,13 +95,13 @@ impl TileLowering<'_, '_> {
         &mut self,
         starts: &[Expr],
         body: &mut Vec<Stmt>,
-    ) -> Result<Vec<Bound>, PlanError> {
+    ) -> Result<Vec<Guard>, PlanError> {
         let mut bounds = Vec::new();
         let digits = &self.schedule.digits;
         for (k, digit) in digits.list.iter().enumerate() {
             if digit.lead > 0 {
                 let (lead, name) = (literal(digit.lead)?, format!("{}_lead", digit.name));
-                let bound = Bound::new(vec![(k, Expr::int(1))], Compare::Ge, lead);
+                let bound = Guard::new(vec![(k, Expr::int(1))], Compare::Ge, lead);
                 bounds.push(self.inside(bound, &name, starts, body)?);
             }
             // The end of a chain bounds its most significant digit.
@@ -109,8 +109,8 @@ impl TileLowering<'_, '_> {
             if !self.ends_with_chain(digit) && (padded || self.breaks_off(k, digit)) {
                 let end = sum(&digit.extent, &Algebra::constant(digit.lead))?;
                 let (end, name) = (lower(&end, self.scope)?, format!("{}_end", digit.name));
-                let bound = Bound::new(vec![(k, Expr::int(1))], Compare::Lt, end);
-                let bound = Bound { of_slots: !padded, ..bound };
+                let bound = Guard::new(vec![(k, Expr::int(1))], Compare::Lt, end);
+                let bound = Guard { of_slots: !padded, ..bound };
                 bounds.push(self.inside(bound, &name, starts, body)?);
             }
         }
@@ -124,7 +124,7 @@ impl TileLowering<'_, '_> {
             let sides = [(&chain.high, Compare::Lt, "limit"), (&chain.low, Compare::Ge, "begin")];
             for (edge, op, what) in sides {
                 if let Some(edge) = edge {
-                    let bound = Bound::new(terms.clone(), op, lower(edge, self.scope)?);
+                    let bound = Guard::new(terms.clone(), op, lower(edge, self.scope)?);
                     let name = format!("{}_{what}", top.name);
                     bounds.push(self.inside(bound, &name, starts, body)?);
                 }
@@ -151,18 +151,18 @@ impl TileLowering<'_, '_> {
     /// slots too. `starts` are the first values of the digits in the tile. Appends declarations to `body`.
     pub(crate) fn slots(
         &mut self,
-        elements: &[Bound],
+        elements: &[Guard],
         starts: &[Expr],
         body: &mut Vec<Stmt>,
-    ) -> Result<Vec<Bound>, PlanError> {
-        let mut bounds: Vec<Bound> = elements.iter().filter(|b| b.of_slots).cloned().collect();
+    ) -> Result<Vec<Guard>, PlanError> {
+        let mut bounds: Vec<Guard> = elements.iter().filter(|b| b.of_slots).cloned().collect();
         let digits = &self.schedule.digits;
         for (k, digit) in digits.list.iter().enumerate() {
             let known = bounds.iter().any(|bound| bound.terms == [(k, Expr::int(1))]);
             if self.breaks_off(k, digit) && !known {
                 let (room, name) =
                     (lower(&digit.room, self.scope)?, format!("{}_room", digit.name));
-                let bound = Bound::new(vec![(k, Expr::int(1))], Compare::Lt, room);
+                let bound = Guard::new(vec![(k, Expr::int(1))], Compare::Lt, room);
                 bounds.push(self.inside(bound, &name, starts, body)?);
             }
         }
@@ -170,7 +170,7 @@ impl TileLowering<'_, '_> {
             let step = |(k, digit): (usize, &Digit)| Some((k, literal(digit.to.as_const()?)));
             let terms = digits.list.iter().enumerate().filter_map(step);
             let terms = terms.map(|(k, step)| Ok((k, step?))).collect::<Result<_, PlanError>>()?;
-            let bound = Bound::new(terms, Compare::Lt, lower(end, self.scope)?);
+            let bound = Guard::new(terms, Compare::Lt, lower(end, self.scope)?);
             bounds.push(self.inside(bound, "slots_end", starts, body)?);
         }
         Ok(bounds)
@@ -181,11 +181,11 @@ impl TileLowering<'_, '_> {
     /// constant.
     fn inside(
         &mut self,
-        bound: Bound,
+        bound: Guard,
         name: &str,
         starts: &[Expr],
         body: &mut Vec<Stmt>,
-    ) -> Result<Bound, PlanError> {
+    ) -> Result<Guard, PlanError> {
         let mut left = bound.limit;
         for (k, weight) in &bound.terms {
             let start = starts.get(*k).cloned().unwrap_or(Expr::int(0));
@@ -197,11 +197,11 @@ impl TileLowering<'_, '_> {
             left = Expr::name(&name);
         }
         let terms = self.steps(bound.terms, body);
-        Ok(Bound { limit: left, terms, ..bound })
+        Ok(Guard { limit: left, terms, ..bound })
     }
 }
 
-impl Bound {
+impl Guard {
     fn new(terms: Vec<(usize, Expr)>, op: Compare, limit: Expr) -> Self {
         Self { terms, op, limit, of_slots: false }
     }

@@ -4,7 +4,7 @@ use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::Stmt;
 use crate::loops::error::PlanError;
 use crate::loops::gpu_relayout::schedule::{TilePadding, TileSchedule, TiledRelayout};
-use crate::lower::gpu_relayout::body::{Block, Held, TileLowering};
+use crate::lower::gpu_relayout::body::{Block, RegisterArray, TileLowering};
 use crate::lower::gpu_relayout::item::kernel;
 use crate::lower::gpu_relayout::{GpuRelayout, word};
 use crate::lower::launch::{Items, Kernel, Unaligned};
@@ -73,7 +73,7 @@ impl GpuRelayout<'_, '_> {
         let out = block.as_ref().map_or(&held, |block| &block.transposed);
         let [read, written] = schedule.held;
         let held = [(read, &held), (written, out)].map(|(rounds, name)| {
-            rounds.map(|rounds| Held { name: name.clone(), round: round.clone(), rounds })
+            rounds.map(|rounds| RegisterArray { name: name.clone(), round: round.clone(), rounds })
         });
         let digits = schedule.digits.list.iter();
         let names = digits.map(|digit| builder.local(&digit.name)).collect();

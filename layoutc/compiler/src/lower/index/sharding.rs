@@ -45,7 +45,7 @@ pub(crate) fn sharding(context: &Context<'_>) -> Result<Option<ShardingPlan>, Pl
 
 /// Mesh axis that shards a given axis of the tensor.
 #[derive(Clone, Copy)]
-struct Cutter {
+struct ShardingMeshAxis {
     /// Number of devices along the mesh axis.
     size: i128,
     /// Difference of device numbers between neighbors along the mesh axis.
@@ -56,16 +56,16 @@ struct Cutter {
 }
 
 /// Sharding of one axis of the tensor.
-struct Cut {
+struct AxisSharding {
     /// Mesh axes that shard the axis, most significant first; empty if the axis is not sharded.
-    by: Vec<Cutter>,
+    by: Vec<ShardingMeshAxis>,
     /// Extent of a part of the axis, in indices, at least 1.
     part: i128,
     /// True if the last parts have fewer indices, or none.
     is_uneven: bool,
 }
 
-fn cuts(context: &Context<'_>, sharded: &DeviceSharding) -> Vec<Cut> {
+fn cuts(context: &Context<'_>, sharded: &DeviceSharding) -> Vec<AxisSharding> {
     let axes: &[MeshAxis] = &sharded.mesh.axes;
     let size = |position: usize| axes.get(position).map_or(1, |axis| i128::from(axis.size));
     let stride =
@@ -73,14 +73,14 @@ fn cuts(context: &Context<'_>, sharded: &DeviceSharding) -> Vec<Cut> {
     let one = |((list, part), whole): ((&Vec<usize>, &Axis), &Axis)| {
         let part = part.extent.as_const().unwrap_or(1).max(1);
         let mut parts = 1;
-        let mut by: Vec<Cutter> = Vec::new();
+        let mut by: Vec<ShardingMeshAxis> = Vec::new();
         for position in list.iter().rev() {
-            by.push(Cutter { size: size(*position), stride: stride(*position), parts });
+            by.push(ShardingMeshAxis { size: size(*position), stride: stride(*position), parts });
             parts *= size(*position);
         }
         by.reverse();
         let is_uneven = !list.is_empty() && whole.extent.as_const() != Some(part * parts);
-        Cut { by, part, is_uneven }
+        AxisSharding { by, part, is_uneven }
     };
     let parts = context.layout.logical();
     sharded.sharding.over().iter().zip(parts).zip(&sharded.whole).map(one).collect()
@@ -89,7 +89,7 @@ fn cuts(context: &Context<'_>, sharded: &DeviceSharding) -> Vec<Cut> {
 struct Planner<'a> {
     context: &'a Context<'a>,
     sharded: &'a DeviceSharding,
-    cuts: Vec<Cut>,
+    cuts: Vec<AxisSharding>,
 }
 
 /// Mixed-radix digit `expr // k % m`; `expr // k` if `m` is `None`.
@@ -204,7 +204,7 @@ impl Planner<'_> {
 
     /// Number of the part of an axis that a device holds, from the sharding `cut` of the axis and the identifier
     /// `device` of the device's number.
-    fn part_of(&self, cut: &Cut, device: &str) -> Result<Expr, PlanError> {
+    fn part_of(&self, cut: &AxisSharding, device: &str) -> Result<Expr, PlanError> {
         let own = Var::Axis(0);
         let mut part = Algebra::constant(0);
         for by in &cut.by {
@@ -228,7 +228,7 @@ impl Planner<'_> {
 
     /// `begin_n(symbols, device)`: first index of axis `n` that a device holds; the extent of the axis if it holds
     /// none.
-    fn begin(&self, axis: &Axis, cut: &Cut) -> Result<Function, PlanError> {
+    fn begin(&self, axis: &Axis, cut: &AxisSharding) -> Result<Function, PlanError> {
         let (params, device) = self.of_device();
         let part = self.part_of(cut, &device)?;
         let begin = crate::lower::expr::multiply(part, literal(cut.part)?)?;
@@ -246,7 +246,7 @@ impl Planner<'_> {
     }
 
     /// `length_n(symbols, device)`: number of indices of axis `n` that a device holds.
-    fn length(&self, axis: &Axis, cut: &Cut) -> Result<Function, PlanError> {
+    fn length(&self, axis: &Axis, cut: &AxisSharding) -> Result<Function, PlanError> {
         let (params, device) = self.of_device();
         let extent = axis.extent.as_const().filter(|_| cut.is_uneven);
         let value = match extent {

@@ -23,7 +23,7 @@ pub(crate) struct Named<'a> {
 }
 
 /// Logical index of a data-dependent access.
-pub(crate) struct Place {
+pub(crate) struct IndexedAccess {
     /// Index along each axis of the tensor.
     pub(crate) index: Vec<Expr>,
     /// Condition under which all checked indices are in bounds; `None` if no index is checked.
@@ -73,7 +73,7 @@ impl<'a> Named<'a> {
         bound: &BufferBinding,
         indices: &[DataIndex],
         lowering: &Lowering<'_>,
-    ) -> Result<Place, PlanError> {
+    ) -> Result<IndexedAccess, PlanError> {
         let (mut index, mut inside) = (Vec::new(), None);
         for (one, axis) in indices.iter().zip(bound.tensor().layout.logical()) {
             if let (TypedExprKind::Index(expr), false) = (&one.value.kind, one.is_checked) {
@@ -104,7 +104,7 @@ impl<'a> Named<'a> {
             }
             index.push(Expr::name(&name));
         }
-        Ok(Place { index, is_inside: inside })
+        Ok(IndexedAccess { index, is_inside: inside })
     }
 
     /// Copy of the namer, with the names in use.

@@ -14,7 +14,7 @@ use crate::loops::error::PlanError;
 use crate::loops::range::Range;
 use crate::lower::expr::{Binding, Scope, lower, range};
 use crate::lower::kernel::buffers::BufferBinding;
-use crate::lower::kernel::indexed::{Lowering, Named, Place, element, offset};
+use crate::lower::kernel::indexed::{IndexedAccess, Lowering, Named, element, offset};
 use crate::lower::kernel::reduction;
 use crate::lower::kernel::value::{ValueLowering, condition, convert, inside, load};
 use crate::lower::launch::{Items, delinearized};
@@ -177,7 +177,7 @@ impl<'a> Scatter<'a> {
         let indices = self.statement.scatter.as_deref().unwrap_or_default();
         let named = Named::new(namer.clone());
         let place = self.place(&named, self.target, indices)?;
-        let Place { index, is_inside } = place;
+        let IndexedAccess { index, is_inside } = place;
         let is_inside = is_inside.map(|value| (named.name("is_inside"), value));
         let values = Named::new(named.names());
         let value = self.value(&values)?;
@@ -195,7 +195,7 @@ impl<'a> Scatter<'a> {
         named: &Named<'_>,
         bound: &BufferBinding,
         indices: &[DataIndex],
-    ) -> Result<Place, PlanError> {
+    ) -> Result<IndexedAccess, PlanError> {
         self.with(named, &|here| {
             let number = |value: &_| here.number(value);
             let index = |expr: &Algebra| self.lower(expr);
@@ -229,7 +229,7 @@ impl<'a> Scatter<'a> {
         let gather = |gather: &Gather| {
             let found = bound(self.buffers, self.compute, gather.buffer);
             let found = found.ok_or(PlanError::Scope)?;
-            let Place { index, is_inside } = self.place(named, found, &gather.index)?;
+            let IndexedAccess { index, is_inside } = self.place(named, found, &gather.index)?;
             Ok((element(found, &index, self.symbol)?, is_inside))
         };
         let index = |expr: &Algebra| self.lower(expr);

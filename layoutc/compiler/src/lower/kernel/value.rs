@@ -13,7 +13,7 @@ use crate::model::compute::{
 };
 
 /// Element of a read, and its bounds checks; the list is empty if all of them are known to hold.
-pub(crate) type Place = (Value, Vec<ExprComparison>);
+pub(crate) type CheckedRead = (Value, Vec<ExprComparison>);
 
 /// Element at a data-dependent index, and its bounds check; `None` if no check is needed.
 pub(crate) type Indexed = (Value, Option<Value>);
@@ -21,7 +21,7 @@ pub(crate) type Indexed = (Value, Option<Value>);
 /// Functions that lower the parts of a value, from the context in which it is computed.
 pub(crate) struct ValueLowering<'a> {
     /// Returns the element of a read, and those of its bounds checks that are not known to hold.
-    pub(crate) read: &'a dyn Fn(&ElementRead) -> Result<Place, PlanError>,
+    pub(crate) read: &'a dyn Fn(&ElementRead) -> Result<CheckedRead, PlanError>,
     /// Returns the element at a data-dependent index, and its bounds check.
     pub(crate) gather: &'a dyn Fn(&Gather) -> Result<Indexed, PlanError>,
     /// Reduced value of the statement; `None` outside of an epilogue.
