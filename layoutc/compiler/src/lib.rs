@@ -1,8 +1,8 @@
 //! Compiler from layout manifests to generated source. Reads no file, no clock and no environment.
 //!
 //! text → syntax ([`manifest`]) → model ([`check`]) → plan ([`plan`]) → source ([`emit`]). Each stage takes its input
-//! by reference, returns a new value and collects all diagnostics. [`pack`] moves the elements of a tensor between buffers in
-//! memory.
+//! by reference, returns a new value and collects all diagnostics. [`pack`] moves the elements of a tensor between
+//! buffers in memory.
 //!
 //! ```
 //! use layoutc_compiler::config::Config;
@@ -15,7 +15,7 @@
 //! let checked = compiler.check(&["a.kdl".to_owned()]);
 //! let files = compiler.emit(&checked, &templates).unwrap();
 //! let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
-//! assert_eq!(paths, ["c/a.h", "c/a.c", "c/a_test.c"]);
+//! assert_eq!(paths, ["c/a.h", "c/a.c", "c/tests/a_test.c"]);
 //! ```
 
 pub mod base;
