@@ -50,7 +50,7 @@ enum IdentifierKind<'a> {
     Words(&'a str),
     Label(&'a str),
     /// Identifier of the subject itself.
-    Shared,
+    Subject,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,7 +68,7 @@ impl fmt::Display for Owner<'_> {
             IdentifierKind::Word(what) => write!(f, "{what} of ")?,
             IdentifierKind::Words(what) => write!(f, "{} of ", what.replace('_', " "))?,
             IdentifierKind::Label(label) => write!(f, "label `{label}` of ")?,
-            IdentifierKind::Shared => {}
+            IdentifierKind::Subject => {}
         }
         match self.subject {
             Subject::Tensor(name) => write!(f, "tensor `{name}`"),
@@ -181,7 +181,7 @@ impl<'a> Claims<'a> {
         let settings = self.settings;
         let subject = Subject::Convert([&from.name, &to.name]);
         let name = format!("{}{}_to_{}", settings.prefix, from.name, to.name);
-        let mut claim = |name: String| self.claim(name, IdentifierKind::Shared, subject, at);
+        let mut claim = |name: String| self.claim(name, IdentifierKind::Subject, subject, at);
         claim(name.clone());
         if settings.language.kernels {
             claim(joined(&name, "kernel"));
@@ -203,7 +203,7 @@ impl<'a> Claims<'a> {
         let numbered = (1..statements).map(|k| format!("{name}_{k}")).chain([name.to_owned()]);
         for name in numbered {
             let (subject, at) = (Subject::Compute(&compute.name), &compute.place);
-            let mut claim = |name: String| self.claim(name, IdentifierKind::Shared, subject, at);
+            let mut claim = |name: String| self.claim(name, IdentifierKind::Subject, subject, at);
             if kernels {
                 let [fill, unaligned] = ["fill", "unaligned"].map(|what| joined(&name, what));
                 for whole in [&name, &fill, &unaligned] {
@@ -230,7 +230,7 @@ impl<'a> Claims<'a> {
         for name in words.into_iter().chain(bytes) {
             self.claim(
                 name,
-                IdentifierKind::Shared,
+                IdentifierKind::Subject,
                 Subject::Graph(&schedule.name),
                 &schedule.place,
             );
