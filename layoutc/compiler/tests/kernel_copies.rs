@@ -34,8 +34,8 @@ fn layout(random: &mut Random) -> String {
     }
 }
 
-/// A manifest with tensors `x` and `y`, the conversion `x_to_y`, and the kernel `copied` that copies `x` to `y`. The flag
-/// is true if the kernel converts elements to another type before that of `y`.
+/// A manifest with tensors `x` and `y`, the conversion `x_to_y`, and the kernel `copied` that copies `x` to `y`. The
+/// flag is true if the kernel converts elements to another type before that of `y`.
 fn manifest(random: &mut Random) -> (String, bool) {
     let types = ["f32", "f32", "f64", "f16", "bf16", "i8", "u8", "i32", "i64", "u16"];
     let from = *random.pick(&types);

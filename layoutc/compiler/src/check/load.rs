@@ -67,8 +67,8 @@ impl ManifestSet {
         closure
     }
 
-    /// Paths of the files that a `use` of the library in the manifest at position `file`, or in one that it uses, must not
-    /// have beside it: `a/std/nvidia.kdl` for `use "std/nvidia.kdl"` in `a/b.kdl`.
+    /// Paths of the files that a `use` of the library in the manifest at position `file`, or in one that it uses, must
+    /// not have beside it: `a/std/nvidia.kdl` for `use "std/nvidia.kdl"` in `a/b.kdl`.
     pub(super) fn absent(&self, file: usize) -> BTreeSet<String> {
         let closure = self.closure(file);
         let all = closure.iter().filter_map(|file| self.syntax(*file));

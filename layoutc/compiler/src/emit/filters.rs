@@ -233,7 +233,8 @@ fn tree_text(value: &Value, style: Style, depth: &[usize]) -> Result<String, Err
     tree::<Expr>(value).map(|tree| print::expr(style, &tree))
 }
 
-/// Definitions of constants: lines `#define NAME value` with aligned values in C, `pub const NAME: i64 = value;` in Rust.
+/// Definitions of constants: lines `#define NAME value` with aligned values in C, `pub const NAME: i64 = value;` in
+/// Rust.
 fn defines(values: &Value, dialect: &'static Dialect) -> Result<String, Error> {
     let constants = tree::<Vec<Constant>>(values)?;
     if dialect.grammar == Grammar::Rust {

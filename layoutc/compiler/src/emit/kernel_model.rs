@@ -60,8 +60,9 @@ pub struct RegisterTransposeUnit {
 /// Axis of a launch range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RangeUnit {
-    /// Identifier in a launcher of the number of blocks along the axis, `blocks`, or, if `blocks` is `null`, of the number
-    /// of work items: `items`, or `columns`, `rows` and `layers`. A prefix distinguishes the kernels of one launcher.
+    /// Identifier in a launcher of the number of blocks along the axis, `blocks`, or, if `blocks` is `null`, of the
+    /// number of work items: `items`, or `columns`, `rows` and `layers`. A prefix distinguishes the kernels of one
+    /// launcher.
     pub name: String,
     /// Number of work items along the axis, as an expression over the symbols.
     pub items: Shared<Expr>,
@@ -71,8 +72,8 @@ pub struct RangeUnit {
     pub threads: i64,
     /// Index of the last thread in a block: `threads - 1`. The number of blocks is `(items + last_thread) / threads`.
     pub last_thread: i64,
-    /// Number of blocks along the axis, as an expression over the symbols; `null` if the number of work items is neither
-    /// constant nor a product with `threads`.
+    /// Number of blocks along the axis, as an expression over the symbols; `null` if the number of work items is
+    /// neither constant nor a product with `threads`.
     pub blocks: Option<Shared<Expr>>,
 }
 

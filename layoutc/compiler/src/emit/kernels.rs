@@ -230,7 +230,8 @@ fn threads(axes: usize) -> &'static [i64] {
     }
 }
 
-/// `ceil(items / threads)` for a constant number of items, and for a product with the factor `threads`; `None` otherwise.
+/// `ceil(items / threads)` for a constant number of items, and for a product with the factor `threads`; `None`
+/// otherwise.
 fn blocks(items: &ir::Expr, threads: i64) -> Option<ir::Expr> {
     match items {
         ir::Expr::Int { value } => {

@@ -2,9 +2,9 @@
 //! `schemas/template-model.json`.
 //!
 //! Expressions, statements and functions are syntax trees (see [`crate::emit::syntax`]). The filters `code`, `c`,
-//! `c_plain`, `opencl`, `cuda`, `hip`, `rust` and `python` print trees; `code` prints the language of the model. `prototype` and
-//! `parameters` print the head of a function, `defines` a block of constants, and `define` a macro. `comment` escapes
-//! foreign text for a comment.
+//! `c_plain`, `opencl`, `cuda`, `hip`, `rust` and `python` print trees; `code` prints the language of the model.
+//! `prototype` and `parameters` print the head of a function, `defines` a block of constants, and `define` a macro.
+//! `comment` escapes foreign text for a comment.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,8 @@ pub struct Unit {
     /// Helper functions on indices that generated code calls, in alphabetical order: some of `floor_div`, `floor_mod`,
     /// `hilbert`, `hilbert_cell`, `max`, `min`.
     pub helpers: Vec<String>,
-    /// Sections of the C runtime that the source defines, in order. The template function `runtime_text` returns their text.
+    /// Sections of the C runtime that the source defines, in order. The template function `runtime_text` returns their
+    /// text.
     pub runtime: Vec<String>,
     /// Path of the header of the project's shared runtime, relative to the folder of the target; `null` if the source
     /// does not include it.

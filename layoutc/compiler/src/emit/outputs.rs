@@ -29,8 +29,8 @@ pub fn runtime_path(config: &Config) -> Option<String> {
 }
 
 /// Header of the tensors that an exchange over MPI moves: `layers/a.h` if `path` is `mpi/layers/a_mpi.h` or
-/// `mpi/layers/a_mpi.c`; `None` for a path of another form. A file with a path of this form needs MPI if that header is an
-/// output too. Both paths are relative to the folder of the C target.
+/// `mpi/layers/a_mpi.c`; `None` for a path of another form. A file with a path of this form needs MPI if that header is
+/// an output too. Both paths are relative to the folder of the C target.
 pub fn exchanged(path: &str) -> Option<String> {
     let below = path.strip_prefix("mpi/")?;
     let stem = below.strip_suffix("_mpi.h").or_else(|| below.strip_suffix("_mpi.c"))?;

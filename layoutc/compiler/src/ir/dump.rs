@@ -4,7 +4,7 @@
 use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::{
-    Compare, Expr, Function, LoopKind, Param, Primitive, Stmt, Storage, Strided, Update, Value,
+    Compare, Expr, Function, LoopKind, Param, Primitive, ReduceOp, Stmt, Storage, Strided, Value,
     ValueOp,
 };
 use crate::base::fill::digits;
@@ -99,11 +99,11 @@ impl Display for Stmt {
             }
             Self::Update { into, how, value, .. } => {
                 let sign = match how {
-                    Update::Set => "=",
-                    Update::Sum => "+=",
-                    Update::Product => "*=",
-                    Update::Min => "min=",
-                    Update::Max => "max=",
+                    ReduceOp::Set => "=",
+                    ReduceOp::Sum => "+=",
+                    ReduceOp::Product => "*=",
+                    ReduceOp::Min => "min=",
+                    ReduceOp::Max => "max=",
                 };
                 write!(f, "{into} {sign} {value}")
             }

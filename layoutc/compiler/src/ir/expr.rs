@@ -1,5 +1,8 @@
 //! Index expressions of the loop IR: integers and conditions over parameters, loop variables and index constants.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// Expression over indices: an integer or a truth value. All divisors are positive. `Div` and `Mod` are used only for a
 /// dividend that is proven nonnegative; `FloorDiv` and `FloorMod` allow any dividend, and round the quotient towards
 /// minus infinity (`-1 // 4` is -1, `-1 % 4` is 3).
@@ -158,7 +161,10 @@ pub enum Expr {
 }
 
 /// Operator that compares two integers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum Compare {
     /// `==`
     Eq,

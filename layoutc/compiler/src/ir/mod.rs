@@ -15,7 +15,7 @@ use crate::base::dtype::Dtype;
 
 pub use self::expr::{Compare, Expr};
 pub use self::stmt::{Blocks, LaunchAxis, LoopKind, Primitive, Spelling, Stmt, Storage, Strided};
-pub use self::value::{Update, Value, ValueOp};
+pub use self::value::{ReduceOp, Value, ValueOp};
 pub use self::verify::{VerifyError, verify};
 pub use self::visit::{Part, PartMut};
 

@@ -1,6 +1,6 @@
 //! Statements of the loop IR: loops, stores, declarations and primitives.
 
-use super::{Expr, Update, Value};
+use super::{Expr, ReduceOp, Value};
 use crate::base::cast::Cast;
 use crate::base::dtype::Dtype;
 
@@ -421,7 +421,7 @@ pub enum Stmt {
         /// Destination that is read and written: a name, an array element or a buffer element.
         into: Value,
         /// Operator that combines the current value with the new one.
-        how: Update,
+        how: ReduceOp,
         /// Type of the current and of the new value.
         dtype: Dtype,
         /// New value.

@@ -1,5 +1,8 @@
 //! Element values of the loop IR: the arithmetic of kernels, and the elements that relayouts copy.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::Expr;
 use crate::base::cast::Cast;
 use crate::base::dtype::Dtype;
@@ -118,7 +121,8 @@ pub enum Value {
 }
 
 /// Binary operator on element values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum ValueOp {
     /// `a + b`
     Add,
@@ -130,8 +134,8 @@ pub enum ValueOp {
     Divide,
     /// Quotient of integers, rounded towards minus infinity; 0 if `b` is 0.
     FloorDivide,
-    /// Remainder of [`FloorDivide`](Self::FloorDivide), which has the sign of the divisor `b`: `-1 % 4` is 3. If `b` is
-    /// 0, the result is `a`.
+    /// Remainder of the floor division, which has the sign of the divisor `b`: `-1 % 4` is 3. If `b` is 0, the result
+    /// is `a`.
     Modulo,
     /// Conjunction of truth values. The right operand is evaluated only if the left one is true.
     And,
@@ -158,10 +162,10 @@ impl ValueOp {
     }
 }
 
-/// Operator of a [`Stmt::Update`](super::Stmt::Update): it combines the stored value with a new value, and the result
-/// is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Update {
+/// Operator of an update: it combines the stored value with a new value, and the result is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReduceOp {
     /// Replacement: the new value is stored.
     Set,
     /// Sum of the stored and the new value.

@@ -16,8 +16,8 @@ pub enum VerifyError {
         /// Name that is not visible.
         name: String,
     },
-    /// A name is declared in the scope of another declaration of it, so that a pass that moves statements may change what
-    /// it means. Reported only if there is no other violation.
+    /// A name is declared in the scope of another declaration of it, so that a pass that moves statements may change
+    /// what it means. Reported only if there is no other violation.
     #[error("`{name}` is declared twice")]
     Shadowed {
         /// Name that is declared again.
@@ -373,7 +373,7 @@ impl Verifier {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Returns, Update};
+    use crate::ir::{ReduceOp, Returns};
 
     const F32: Dtype = Dtype { scalar: Scalar::F32, lanes: 1 };
     const F64: Dtype = Dtype { scalar: Scalar::F64, lanes: 1 };
@@ -436,7 +436,7 @@ mod tests {
         let fault = Err(VerifyError::Type { expected: F32, found: F64 });
         assert_eq!(into("b", wide.clone()), fault);
         let into = load("b", "n");
-        let update = Stmt::Update { into, how: Update::Sum, dtype: F32, value: wide };
+        let update = Stmt::Update { into, how: ReduceOp::Sum, dtype: F32, value: wide };
         assert_eq!(check(vec![update]), fault);
     }
 

@@ -3,7 +3,7 @@
 //! share.
 
 use crate::base::dtype::{Dtype, Scalar};
-use crate::ir::{Update, Value, ValueOp};
+use crate::ir::{ReduceOp, Value, ValueOp};
 use crate::model::compute::MathFunction;
 
 /// Operation of a helper function, which evaluates each operand once.
@@ -115,11 +115,15 @@ pub fn helper<V: Shaped>(value: &V) -> Option<(ArithmeticHelper, Dtype, Vec<&V>)
 /// Helper that updates an accumulator of type `dtype` with `value` by the operator `how`; its operands are the value,
 /// then the accumulator. `None` for an operator other than `min=` and `max=`, and if `value` is a variable or an
 /// element, which is evaluated twice at no cost.
-pub fn update_helper<V: Shaped>(how: Update, dtype: Dtype, value: &V) -> Option<ArithmeticHelper> {
+pub fn update_helper<V: Shaped>(
+    how: ReduceOp,
+    dtype: Dtype,
+    value: &V,
+) -> Option<ArithmeticHelper> {
     let helper = match how {
-        Update::Min => ArithmeticHelper::Min,
-        Update::Max => ArithmeticHelper::Max,
-        Update::Set | Update::Sum | Update::Product => return None,
+        ReduceOp::Min => ArithmeticHelper::Min,
+        ReduceOp::Max => ArithmeticHelper::Max,
+        ReduceOp::Set | ReduceOp::Sum | ReduceOp::Product => return None,
     };
     let is_place = matches!(value.shape(), Shape::Place);
     (!is_place).then_some(if is_float(dtype) { helper.single() } else { helper })

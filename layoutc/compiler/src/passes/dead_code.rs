@@ -145,7 +145,7 @@ fn value_reads(value: &Value, wanted: &str) -> bool {
 mod tests {
     use super::*;
     use crate::base::dtype::Dtype;
-    use crate::ir::{LoopKind, Returns, Update};
+    use crate::ir::{LoopKind, ReduceOp, Returns};
 
     fn loop_of(name: &str, body: Vec<Stmt>) -> Stmt {
         let (from, to, kind) = (Expr::int(0), Expr::name("n"), LoopKind::Serial);
@@ -157,7 +157,7 @@ mod tests {
         let dtype = Dtype::parse("f32").unwrap();
         let zero = || Value::Constant { dtype, bits: 0 };
         let variable = |name: &str| Stmt::Variable { name: name.to_owned(), dtype, value: zero() };
-        let update = |into: Value, value| Stmt::Update { into, how: Update::Sum, dtype, value };
+        let update = |into: Value, value| Stmt::Update { into, how: ReduceOp::Sum, dtype, value };
         let item = || Value::Item { array: "sums".to_owned(), index: Expr::name("at") };
         let store = |value| Stmt::Store {
             buffer: "b".to_owned(),

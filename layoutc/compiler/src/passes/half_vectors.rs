@@ -7,7 +7,7 @@ use super::Ranges;
 use crate::base::cast::{Cast, CastMode};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{
-    Expr, Function, LoopKind, Primitive, Stmt, Storage, Strided, Update, Value, ValueOp,
+    Expr, Function, LoopKind, Primitive, ReduceOp, Stmt, Storage, Strided, Value, ValueOp,
 };
 use crate::machine::CPU;
 
@@ -138,7 +138,7 @@ fn loop_in_runs(stmt: &Stmt, name: &mut dyn FnMut(&str) -> String) -> Option<Vec
         let array = name(&format!("{buffer}_run"));
         let into = Value::Item { array: array.clone(), index: Expr::name(&lane) };
         inside.push(declared(&array));
-        inside.push(lanes(Stmt::Update { into, how: Update::Set, dtype, value }));
+        inside.push(lanes(Stmt::Update { into, how: ReduceOp::Set, dtype, value }));
         let to = (at(buffer, at_run(index), HALF), HALF);
         let from = (at(&array, Expr::int(0), SINGLE), SINGLE);
         inside.push(converted(to, from)?);

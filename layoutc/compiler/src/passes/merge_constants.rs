@@ -5,8 +5,8 @@ use crate::ir::{Expr, Function, Stmt};
 /// Removes each index constant whose value is that of an earlier constant that is visible there, and replaces its uses
 /// by the earlier one: statements that compute the same row then share the offset of the row. Only constants whose
 /// names differ in their number only are merged, as `x0` and `x1`: offsets in two buffers stay apart, also where they
-/// are equal. A constant whose value is such a name, as in `x1 = x0`, is removed too. A constant stays if its value is an
-/// integer or any other single name, or if one of the two names is declared again after it.
+/// are equal. A constant whose value is such a name, as in `x1 = x0`, is removed too. A constant stays if its value is
+/// an integer or any other single name, or if one of the two names is declared again after it.
 pub fn merge_constants(function: &mut Function) {
     merge(&mut function.body, &mut Vec::new());
 }
@@ -42,7 +42,8 @@ fn merge(body: &mut Vec<Stmt>, known: &mut Known) {
 }
 
 /// Pair of the name of the constant that a statement declares, and of the name of the same stem that replaces it: its
-/// value, or the constant in `known` with the same value. `None` if there is none, for other statements, and for integers.
+/// value, or the constant in `known` with the same value. `None` if there is none, for other statements, and for
+/// integers.
 fn equal(stmt: &Stmt, known: &Known) -> Option<(String, String)> {
     let Stmt::Let { name, value } = stmt else { return None };
     match value {

@@ -1,8 +1,8 @@
-//! Passes that rewrite functions of the loop IR. [`cpu_kernel`], [`gpu_kernel`], [`cpu_relayout`] and [`gpu_relayout`] each run a
-//! sequence of passes that do not depend on the target language. Later, when the target language is known, those of
-//! [`synchronous`], [`index_width`], [`openmp`] and [`vector_stores`] that apply to it are run, in this order. Last,
-//! [`requirements`](requirements()) finds the helper functions and standard headers that a function needs, and changes
-//! nothing.
+//! Passes that rewrite functions of the loop IR. [`cpu_kernel`], [`gpu_kernel`], [`cpu_relayout`] and [`gpu_relayout`]
+//! each run a sequence of passes that do not depend on the target language. Later, when the target language is known,
+//! those of [`synchronous`], [`index_width`], [`openmp`] and [`vector_stores`] that apply to it are run, in this order.
+//! Last, [`requirements`](requirements()) finds the helper functions and standard headers that a function needs, and
+//! changes nothing.
 
 mod arithmetic;
 mod dead_code;

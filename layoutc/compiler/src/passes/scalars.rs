@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use crate::base::dtype::{Dtype, Scalar};
-use crate::ir::{Expr, Function, Part, PartMut, Stmt, Storage, Update, Value};
+use crate::ir::{Expr, Function, Part, PartMut, ReduceOp, Stmt, Storage, Value};
 
 /// Replaces the private arrays of one element in a function by variables, each declared where its element is first
 /// written. An array stays if
@@ -125,7 +125,7 @@ fn replace(stmt: &mut Stmt, name: &str, dtype: Dtype) {
     if let Stmt::Store { buffer, value, .. } = stmt
         && buffer == name
     {
-        let (into, how) = (Value::name(name), Update::Set);
+        let (into, how) = (Value::name(name), ReduceOp::Set);
         *stmt = Stmt::Update { into, how, dtype, value: value.clone() };
     }
     stmt.nested_mut().flatten().for_each(|stmt| replace(stmt, name, dtype));

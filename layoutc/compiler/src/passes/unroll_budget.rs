@@ -105,7 +105,7 @@ fn weigh(body: &mut [Stmt]) -> i64 {
 mod tests {
     use super::*;
     use crate::base::dtype::Dtype;
-    use crate::ir::Update;
+    use crate::ir::ReduceOp;
 
     fn nest(rounds: &[i64]) -> Vec<Stmt> {
         let Some((first, rest)) = rounds.split_first() else {
@@ -133,7 +133,7 @@ mod tests {
             let sum = Value::Item { array: "sum".to_owned(), index: Expr::name("at") };
             let dtype = Dtype::parse("f32").unwrap();
             let zero = Value::Constant { dtype, bits: 0 };
-            let update = Stmt::Update { into: sum, how: Update::Set, dtype, value: zero };
+            let update = Stmt::Update { into: sum, how: ReduceOp::Set, dtype, value: zero };
             let at = Stmt::Let { name: "at".to_owned(), value: Expr::name("i") };
             let (name, from, to) = ("i".to_owned(), Expr::int(0), Expr::int(4));
             let kind = LoopKind::Unrolled(4);

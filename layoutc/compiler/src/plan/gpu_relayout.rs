@@ -119,8 +119,8 @@ pub fn gpu_relayouts(tensor: &Tensor, naming: &Naming<'_>) -> Result<Vec<GpuRela
     Ok(vec![pack, relayout(statement, builder, "")?])
 }
 
-/// Plan of a conversion on GPUs; `None` if the manifest lacks the source or the destination, or GPUs cannot access their
-/// memory. Directives of the conversion do not apply.
+/// Plan of a conversion on GPUs; `None` if the manifest lacks the source or the destination, or GPUs cannot access
+/// their memory. Directives of the conversion do not apply.
 ///
 /// # Errors
 /// [`PlanError`], for example if an integer does not fit 64 bits or an expression nests too deep.

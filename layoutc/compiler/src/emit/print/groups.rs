@@ -40,8 +40,8 @@ impl<'a> Writer<'a> {
         self.stmts(body, depth);
     }
 
-    /// Emits a loop with one iteration for each thread of a block: the body, with `name` as the index of the thread. The
-    /// body is in braces unless it is the rest of its scope.
+    /// Emits a loop with one iteration for each thread of a block: the body, with `name` as the index of the thread.
+    /// The body is in braces unless it is the rest of its scope.
     pub(super) fn once_by_each_item(
         &mut self,
         name: &str,

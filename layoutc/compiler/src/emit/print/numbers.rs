@@ -7,7 +7,6 @@ use crate::base::dtype::{Dtype, Scalar};
 use crate::emit::dialect::Dialect;
 use crate::emit::syntax::{Expr, ReduceOp, Spelling, Value, ValueOp};
 use crate::emit::{arithmetic, element};
-use crate::ir::Update;
 use crate::passes::{helper, update_helper};
 
 /// Text of an element value: in the dialect of `style`, or in Python.
@@ -48,13 +47,9 @@ pub(super) fn gathered(
         ReduceOp::Product => format!("{there} *= {};", c(of, value).alone()),
         // The accumulator is kept unless the value compares less (greater); a NaN never does.
         ReduceOp::Min | ReduceOp::Max => {
-            let (update, sign) = match how {
-                ReduceOp::Min => (Update::Min, "<"),
-                _ => (Update::Max, ">"),
-            };
-            let helper = Dtype::of_plan(element).and_then(|dtype| {
-                update_helper(update, dtype, value).map(|helper| (helper, dtype))
-            });
+            let sign = if how == ReduceOp::Min { "<" } else { ">" };
+            let helper = Dtype::of_plan(element)
+                .and_then(|dtype| update_helper(how, dtype, value).map(|helper| (helper, dtype)));
             let found = match helper {
                 Some((helper, dtype)) => {
                     let function = arithmetic::function(dialect, helper, dtype);

@@ -1,8 +1,10 @@
 //! Index expressions: integers and conditions over parameters, loop variables and constants.
 
-use crate::machine::CPU;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::ir::Compare;
+use crate::machine::CPU;
 
 /// Index expression: an integer or a truth value. The dividend of `div` and `mod` is proven nonnegative, except in the
 /// value of a macro, where both truncate as in C. `floor_div` and `floor_mod` round towards minus infinity: for -1 and
@@ -159,22 +161,6 @@ pub enum Expr {
         /// Negated condition.
         a: Box<Expr>,
     },
-}
-
-/// Operator that compares two integers.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Compare {
-    /// `==`
-    Eq,
-    /// `<`
-    Lt,
-    /// `<=`
-    Le,
-    /// `>=`
-    Ge,
 }
 
 impl Expr {

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 
 use super::{
-    Compare, Expr, Function, LoopKind, Operand, Param, ParamType, ReduceOp, Returns, Spelling,
-    Stmt, Strided, TeamArray, Value, ValueOp, WorkAxis,
+    Expr, Function, LoopKind, Operand, Param, ParamType, Returns, Spelling, Stmt, Strided,
+    TeamArray, Value, WorkAxis,
 };
 use crate::base::fill;
 use crate::{ir, passes};
@@ -16,17 +16,6 @@ fn boxed<T, U: From<T>>(value: Box<T>) -> Box<U> {
 
 fn all<T, U: From<T>>(values: Vec<T>) -> Vec<U> {
     values.into_iter().map(U::from).collect()
-}
-
-impl From<ir::Compare> for Compare {
-    fn from(op: ir::Compare) -> Self {
-        match op {
-            ir::Compare::Eq => Self::Eq,
-            ir::Compare::Lt => Self::Lt,
-            ir::Compare::Le => Self::Le,
-            ir::Compare::Ge => Self::Ge,
-        }
-    }
 }
 
 impl From<ir::Expr> for Expr {
@@ -61,42 +50,9 @@ impl From<ir::Expr> for Expr {
                 otherwise: boxed(otherwise),
             },
             From::Call { name, args } => Self::Call { name, args: all(args) },
-            From::Compare { op, a, b } => Self::Compare { op: op.into(), a: boxed(a), b: boxed(b) },
+            From::Compare { op, a, b } => Self::Compare { op, a: boxed(a), b: boxed(b) },
             From::All { args } => Self::All { args: all(args) },
             From::Not { a } => Self::Not { a: boxed(a) },
-        }
-    }
-}
-
-impl From<ir::ValueOp> for ValueOp {
-    fn from(op: ir::ValueOp) -> Self {
-        match op {
-            ir::ValueOp::Add => Self::Add,
-            ir::ValueOp::Subtract => Self::Subtract,
-            ir::ValueOp::Multiply => Self::Multiply,
-            ir::ValueOp::Divide => Self::Divide,
-            ir::ValueOp::FloorDivide => Self::FloorDivide,
-            ir::ValueOp::Modulo => Self::Modulo,
-            ir::ValueOp::And => Self::And,
-            ir::ValueOp::Or => Self::Or,
-            ir::ValueOp::Min => Self::Min,
-            ir::ValueOp::Max => Self::Max,
-            ir::ValueOp::Equal => Self::Equal,
-            ir::ValueOp::NotEqual => Self::NotEqual,
-            ir::ValueOp::Less => Self::Less,
-            ir::ValueOp::LessOrEqual => Self::LessOrEqual,
-        }
-    }
-}
-
-impl From<ir::Update> for ReduceOp {
-    fn from(how: ir::Update) -> Self {
-        match how {
-            ir::Update::Set => Self::Set,
-            ir::Update::Sum => Self::Sum,
-            ir::Update::Product => Self::Product,
-            ir::Update::Min => Self::Min,
-            ir::Update::Max => Self::Max,
         }
     }
 }
@@ -121,7 +77,7 @@ impl From<ir::Value> for Value {
             From::Negate { dtype, a } => Self::Negate { element: dtype.to_string(), a: boxed(a) },
             From::Not { a } => Self::Not { a: boxed(a) },
             From::Binary { op, dtype, a, b } => {
-                Self::Binary { op: op.into(), element: dtype.to_string(), a: boxed(a), b: boxed(b) }
+                Self::Binary { op, element: dtype.to_string(), a: boxed(a), b: boxed(b) }
             }
             From::Select { condition, then, otherwise } => Self::Select {
                 condition: boxed(condition),
@@ -313,7 +269,7 @@ impl From<ir::Stmt> for Stmt {
             }
             From::Update { into, how, dtype, value } => Self::Update {
                 into: into.into(),
-                how: how.into(),
+                how,
                 element: dtype.to_string(),
                 value: value.into(),
             },

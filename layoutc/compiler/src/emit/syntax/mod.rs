@@ -11,10 +11,11 @@ mod value;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use self::expr::{Compare, Expr};
+pub use self::expr::Expr;
 pub use self::from_ir::stmts;
 pub use self::stmt::{LoopKind, Operand, Stmt, Strided, TeamArray};
-pub use self::value::{ReduceOp, Value, ValueOp};
+pub use self::value::Value;
+pub use crate::ir::{Compare, ReduceOp, ValueOp};
 
 /// Axis of a launch range, with one work item per index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Expr;
+use super::{Expr, ValueOp};
 
 /// Value of an element type. Arithmetic is done in `f64`, `f32`, `i64`, `i32`, `u64`, `u32` and `bool`. Types are named
 /// in manifest notation.
@@ -114,54 +114,4 @@ pub enum Value {
         /// Value that is converted.
         value: Box<Value>,
     },
-}
-
-/// Binary operator on element values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ValueOp {
-    /// `a + b`
-    Add,
-    /// `a - b`
-    Subtract,
-    /// `a * b`
-    Multiply,
-    /// `a / b` of floats.
-    Divide,
-    /// Quotient of integers, rounded towards minus infinity; 0 if `b` is 0.
-    FloorDivide,
-    /// Remainder of `floor_divide`, which has the sign of the divisor: 3 for -1 and 4. It is `a` if `b` is 0.
-    Modulo,
-    /// Conjunction of truth values.
-    And,
-    /// Disjunction of truth values.
-    Or,
-    /// Lesser operand, `b` if they are equal. If one of two floats is a NaN, the result is the other one.
-    Min,
-    /// Greater operand, `b` if they are equal. If one of two floats is a NaN, the result is the other one.
-    Max,
-    /// `a == b`
-    Equal,
-    /// `a != b`
-    NotEqual,
-    /// `a < b`
-    Less,
-    /// `a <= b`
-    LessOrEqual,
-}
-
-/// Reduce op: combines the stored value with a new value to the value that is stored next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ReduceOp {
-    /// Replacement: the new value is stored.
-    Set,
-    /// Sum of the stored and the new value.
-    Sum,
-    /// Product of the stored and the new value.
-    Product,
-    /// Lesser of the stored and the new value; the stored value if one of them is a NaN.
-    Min,
-    /// Greater of the stored and the new value; the stored value if one of them is a NaN.
-    Max,
 }

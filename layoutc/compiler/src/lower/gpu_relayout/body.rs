@@ -72,8 +72,8 @@ pub(crate) struct TileLowering<'w, 'n> {
 }
 
 impl TileLowering<'_, '_> {
-    /// Statements of the kernel: the declaration of the tile in shared memory, and the loop over tiles with the variable
-    /// `tile`.
+    /// Statements of the kernel: the declaration of the tile in shared memory, and the loop over tiles with the
+    /// variable `tile`.
     pub(crate) fn kernel(&mut self, tile: &str) -> Result<Vec<Stmt>, PlanError> {
         let mut body = Vec::new();
         if let Some((name, staging)) = &self.staged {

@@ -215,8 +215,8 @@ impl Nest<'_> {
         multiply(half, Expr::int(staged.tile.elements()))
     }
 
-    /// True if tile `k` is copied in asynchronously: elements of 4, 8 or 16 bytes of a buffer, with double buffering, so
-    /// that the copy of the next tile continues while the thread block uses the current one.
+    /// True if tile `k` is copied in asynchronously: elements of 4, 8 or 16 bytes of a buffer, with double buffering,
+    /// so that the copy of the next tile continues while the thread block uses the current one.
     pub(crate) fn is_async(&self, k: usize) -> bool {
         let Some(staged) = self.staged.get(k) else { return false };
         let dtype = staged.whole.tensor().dtype;

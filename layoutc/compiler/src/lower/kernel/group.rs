@@ -3,7 +3,7 @@
 
 use layoutc_algebra::expr::ExprComparison;
 
-use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Storage, Update, Value};
+use crate::ir::{Compare, Expr, LoopKind, Primitive, ReduceOp, Stmt, Storage, Value};
 use crate::loops::bounds::LoopBounds;
 use crate::loops::error::PlanError;
 use crate::loops::thread_mapping::BlockMapping;
@@ -100,7 +100,7 @@ impl Nest<'_> {
             let elements = elements.max(1);
             body.push(Stmt::Allocate { name, dtype, elements, storage: Storage::Private });
             let value = self.first(&self.at_item(shares, at)?)?;
-            let set = |value| self.gather(self.held_by(shares), Update::Set, value);
+            let set = |value| self.gather(self.held_by(shares), ReduceOp::Set, value);
             let mut first = vec![set(value)];
             if self.accumulates_into_output && !written.is_empty() {
                 let otherwise = crate::lower::kernel::reduction::identity(

@@ -3,7 +3,7 @@
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, ExprComparison};
 
 use crate::ir::{
-    Expr, Function, LaunchAxis, LoopKind, Primitive, Returns, Stmt, Storage, Update, Value,
+    Expr, Function, LaunchAxis, LoopKind, Primitive, ReduceOp, Returns, Stmt, Storage, Value,
 };
 use crate::loops::arith::{fold, product};
 use crate::loops::error::PlanError;
@@ -130,7 +130,7 @@ impl Nest<'_> {
         };
         let name = lanes.and_then(|lane| self.names.get(lane).cloned()).unwrap_or_default();
         let into = Value::Item { array: texel.clone(), index: Expr::name(&name) };
-        let set = Stmt::Update { into, how: Update::Set, dtype, value };
+        let set = Stmt::Update { into, how: ReduceOp::Set, dtype, value };
         let elements = i64::from(LANES);
         let mut body = vec![
             Stmt::Allocate { name: texel.clone(), dtype, elements, storage: Storage::Private },

@@ -2,7 +2,7 @@
 
 use layoutc_algebra::expr::{Expr as Algebra, ExprComparison, Predicate};
 
-use crate::ir::{Expr, Stmt, Update, Value};
+use crate::ir::{Expr, ReduceOp, Stmt, Value};
 use crate::loops::buffers::bound;
 use crate::loops::error::PlanError;
 use crate::lower::expr::{add, literal, multiply};
@@ -14,7 +14,7 @@ use crate::model::compute::{ElementRead, Gather, TypedExpr};
 
 impl<'a> Nest<'a> {
     /// Statement `into op= value` that updates an accumulator, in the accumulator's type; `how` is the operator.
-    pub(crate) fn gather(&self, into: Value, how: Update, value: Value) -> Stmt {
+    pub(crate) fn gather(&self, into: Value, how: ReduceOp, value: Value) -> Stmt {
         Stmt::Update { into, how, dtype: self.statement.accumulator.element(), value }
     }
 

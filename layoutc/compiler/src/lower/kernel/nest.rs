@@ -2,7 +2,7 @@
 
 use layoutc_algebra::expr::{Expr as Algebra, ExprComparison, Var};
 
-use crate::ir::{Compare, Expr, Stmt, Storage, Update, Value};
+use crate::ir::{Compare, Expr, ReduceOp, Stmt, Storage, Value};
 use crate::loops::ExecutionModel;
 use crate::loops::access::AffineAccess;
 use crate::loops::buffers::bound;
@@ -335,7 +335,7 @@ impl<'a> Nest<'a> {
                     Some(_) => reduction::identity(statement.op, statement.accumulator),
                     None => self.first(at)?,
                 };
-                Ok(vec![self.gather(self.item()?, Update::Set, value)])
+                Ok(vec![self.gather(self.item()?, ReduceOp::Set, value)])
             }
             Phase::Update => {
                 let (mut body, value) = self.update_value(at)?;

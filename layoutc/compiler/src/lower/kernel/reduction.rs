@@ -1,18 +1,18 @@
 //! Reduction operators: identities, initial values, and reads for which out-of-bounds iterations are skipped.
 
 use crate::base::dtype::Scalar;
-use crate::ir::{Update, Value, ValueOp};
+use crate::ir::{ReduceOp, Value, ValueOp};
 use crate::lower::kernel::value::{float_constant, integer_constant};
 use crate::model::compute::{Arithmetic, Reduction, Statement, TypedExpr, TypedExprKind};
 
 /// IR operator that combines the accumulator with a new value in place.
-pub(crate) fn how(op: Reduction) -> Update {
+pub(crate) fn how(op: Reduction) -> ReduceOp {
     match op {
-        Reduction::Assign => Update::Set,
-        Reduction::Sum => Update::Sum,
-        Reduction::Product => Update::Product,
-        Reduction::Min => Update::Min,
-        Reduction::Max => Update::Max,
+        Reduction::Assign => ReduceOp::Set,
+        Reduction::Sum => ReduceOp::Sum,
+        Reduction::Product => ReduceOp::Product,
+        Reduction::Min => ReduceOp::Min,
+        Reduction::Max => ReduceOp::Max,
     }
 }
 

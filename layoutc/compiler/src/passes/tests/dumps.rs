@@ -3,7 +3,7 @@
 use super::F64;
 use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{
-    Compare, Expr, Function, LoopKind, Primitive, Returns, Stmt, Storage, Strided, Update, Value,
+    Compare, Expr, Function, LoopKind, Primitive, ReduceOp, Returns, Stmt, Storage, Strided, Value,
 };
 use crate::passes::{
     Ranges, fences, fuse, gpu_kernel, merge_constants, openmp, scalars, vector_stores, zeroing,
@@ -283,7 +283,7 @@ fn threads_share_arrays_and_one_of_them_runs_serial_code() {
     let allocate =
         Stmt::Allocate { name: "t".to_owned(), dtype: F64, elements: 8, storage: Storage::Private };
     let item = || Value::Item { array: "t".to_owned(), index: Expr::name("i") };
-    let sum = Stmt::Update { into: item(), how: Update::Sum, dtype: F64, value: zero() };
+    let sum = Stmt::Update { into: item(), how: ReduceOp::Sum, dtype: F64, value: zero() };
     let store = |value| Stmt::Store {
         buffer: "b".to_owned(),
         index: Expr::name("i"),

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{
-    Compare, Expr, Function, LoopKind, Param, ParamType, Primitive, Returns, Stmt, Storage, Update,
-    Value, ValueOp, verify,
+    Compare, Expr, Function, LoopKind, Param, ParamType, Primitive, ReduceOp, Returns, Stmt,
+    Storage, Value, ValueOp, verify,
 };
 
 const F64: Dtype = Dtype { scalar: Scalar::F64, lanes: 1 };
@@ -79,13 +79,13 @@ impl Machine {
                     None => self.write(buffer, index, value),
                 }
             }
-            Stmt::Update { into: Value::Name { name }, how: Update::Set, value, .. } => {
+            Stmt::Update { into: Value::Name { name }, how: ReduceOp::Set, value, .. } => {
                 let value = self.value(value);
                 let known = self.variables.iter_mut().rev().find(|(known, _)| known == name);
                 known.unwrap_or_else(|| panic!("`{name}` is not declared")).1 = value;
             }
             Stmt::Update { into: Value::Load { buffer, index, .. }, how, value, .. } => {
-                assert_eq!(*how, Update::Sum);
+                assert_eq!(*how, ReduceOp::Sum);
                 let (index, value) = (self.index(index), self.value(value));
                 let before = self.read(buffer, index);
                 self.write(buffer, index, before + value);
@@ -99,7 +99,7 @@ impl Machine {
                 }
             }
             Stmt::Update { into: Value::Item { array, index }, how, value, .. } => {
-                assert_eq!(*how, Update::Sum);
+                assert_eq!(*how, ReduceOp::Sum);
                 let (index, value) = (self.index(index), self.value(value));
                 *self.items(array).get_mut(&(array.clone(), index)).unwrap() += value;
             }
@@ -121,7 +121,7 @@ impl Machine {
                 self.variables.push((name.clone(), value));
             }
             Stmt::Update { into: Value::Name { name }, how, value, .. } => {
-                assert_eq!(*how, Update::Sum);
+                assert_eq!(*how, ReduceOp::Sum);
                 let value = self.value(value);
                 let known = self.variables.iter_mut().rev().find(|(known, _)| known == name);
                 known.unwrap_or_else(|| panic!("`{name}` is not declared")).1 += value;
@@ -282,7 +282,7 @@ impl Generator {
             }
             7 if !self.variables.is_empty() => {
                 let into = Value::name(self.random.pick::<String>(&self.variables));
-                Stmt::Update { into, how: Update::Sum, dtype: F64, value: self.value(2) }
+                Stmt::Update { into, how: ReduceOp::Sum, dtype: F64, value: self.value(2) }
             }
             1 | 2 if depth < 4 => self.counted(depth),
             3 if depth < 4 => {
@@ -294,7 +294,7 @@ impl Generator {
             4 => {
                 let into =
                     Value::Load { buffer: "b".to_owned(), index: self.index(2), through: None };
-                Stmt::Update { into, how: Update::Sum, dtype: F64, value: self.value(2) }
+                Stmt::Update { into, how: ReduceOp::Sum, dtype: F64, value: self.value(2) }
             }
             _ => {
                 let (buffer, index) = ("b".to_owned(), self.index(2));

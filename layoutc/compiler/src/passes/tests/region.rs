@@ -5,7 +5,7 @@ use layoutc_testing::Random;
 
 use super::{F64, Machine, Memory};
 use crate::ir::{
-    Expr, Function, LoopKind, Param, ParamType, Returns, Stmt, Storage, Update, Value, verify,
+    Expr, Function, LoopKind, Param, ParamType, ReduceOp, Returns, Stmt, Storage, Value, verify,
 };
 use crate::passes::openmp;
 
@@ -129,7 +129,7 @@ impl Generator {
             let index = Expr::name("k");
             let value = Value::Item { array, index: index.clone() };
             let into = Value::Load { buffer: "b".to_owned(), index, through: None };
-            let stmt = Stmt::Update { into, how: Update::Sum, dtype: F64, value };
+            let stmt = Stmt::Update { into, how: ReduceOp::Sum, dtype: F64, value };
             let kind = generator.kind(false);
             body.push(Self::counted("k".to_owned(), 8, kind, vec![stmt]));
         }
@@ -163,7 +163,7 @@ impl Generator {
 
     fn stmt(&mut self, depth: usize, in_parallel: bool) -> Stmt {
         let own = self.variables.get(self.outside..).unwrap_or_default().to_vec();
-        let (how, dtype) = (Update::Sum, F64);
+        let (how, dtype) = (ReduceOp::Sum, F64);
         match self.random.below(9_usize) {
             0 => {
                 let (name, value) = (self.name("x"), self.index());

@@ -7,8 +7,8 @@ use crate::base::cast::{Cast, CastMode};
 use crate::base::dtype::record::{FieldSpec, Record};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{
-    Blocks, Expr, Function, LoopKind, Param, ParamType, Primitive, Returns, Spelling, Stmt,
-    Strided, Update, Value, ValueOp,
+    Blocks, Expr, Function, LoopKind, Param, ParamType, Primitive, ReduceOp, Returns, Spelling,
+    Stmt, Strided, Value, ValueOp,
 };
 use crate::machine::CPU;
 use crate::model::compute::MathFunction;
@@ -120,9 +120,9 @@ fn updates_by_values_that_are_not_read_twice_need_a_helper() {
     };
     let read = || load("a", Expr::int(0));
     let sum = || Value::binary(ValueOp::Add, F32, read(), read());
-    assert_eq!(of_update(Update::Min, sum()), [(ArithmeticHelper::Lesser, F32)].into());
-    assert_eq!(of_update(Update::Min, read()), BTreeSet::new());
-    assert_eq!(of_update(Update::Sum, sum()), BTreeSet::new());
+    assert_eq!(of_update(ReduceOp::Min, sum()), [(ArithmeticHelper::Lesser, F32)].into());
+    assert_eq!(of_update(ReduceOp::Min, read()), BTreeSet::new());
+    assert_eq!(of_update(ReduceOp::Sum, sum()), BTreeSet::new());
 }
 
 #[test]

@@ -8,7 +8,6 @@ use crate::base::dtype::{Dtype, Scalar};
 use crate::emit::dialect::Dialect;
 use crate::emit::syntax::{Expr, ReduceOp, Spelling, Value, ValueOp};
 use crate::emit::{arithmetic, element};
-use crate::ir::Update;
 use crate::passes::{helper, update_helper};
 
 /// Text of an element value.
@@ -32,8 +31,8 @@ pub(super) fn update(
         ReduceOp::Product if is_float(element) => return format!("{there} *= {found};"),
         ReduceOp::Sum => wrapping(ValueOp::Add),
         ReduceOp::Product => wrapping(ValueOp::Multiply),
-        ReduceOp::Min => extreme(dialect, (Update::Min, "<"), element, [into, value]),
-        ReduceOp::Max => extreme(dialect, (Update::Max, ">"), element, [into, value]),
+        ReduceOp::Min => extreme(dialect, (ReduceOp::Min, "<"), element, [into, value]),
+        ReduceOp::Max => extreme(dialect, (ReduceOp::Max, ">"), element, [into, value]),
     };
     format!("{there} = {result};")
 }
@@ -42,7 +41,7 @@ pub(super) fn update(
 /// (greater); a NaN never does.
 fn extreme(
     dialect: &'static Dialect,
-    (how, sign): (Update, &str),
+    (how, sign): (ReduceOp, &str),
     element: &str,
     [into, value]: [&Value; 2],
 ) -> String {
