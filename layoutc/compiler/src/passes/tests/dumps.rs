@@ -6,7 +6,8 @@ use crate::ir::{
     Compare, Expr, Function, LoopKind, Primitive, ReduceOp, Returns, Stmt, Storage, Strided, Value,
 };
 use crate::passes::{
-    Ranges, fences, fuse, gpu_kernel, merge_constants, openmp, scalars, vector_stores, zeroing,
+    Ranges, fences, fuse, gpu_kernel, merge_constants, openmp, scalars, simplify, synchronous,
+    vector_stores, zeroing,
 };
 
 /// Dump of a function `f` without parameters, with this body, after a pass.
@@ -349,5 +350,57 @@ fn loop_with_a_barrier_is_not_partitioned() {
     assert_eq!(
         after_passes(vec![staged]),
         "f() -> Nothing\n  for k in 0..3\n    if k < 2\n      barrier\n"
+    );
+}
+
+#[test]
+fn asynchronous_copies_become_loads_and_stores() {
+    let dtype = Dtype { scalar: Scalar::F32, lanes: 1 };
+    let (to, from) = ("tile".to_owned(), "a".to_owned());
+    let (to_index, from_index) = (Expr::name("i"), Expr::name("j"));
+    let copy = Primitive::CopyAsync { dtype, to, to_index, from, from_index }.into();
+    let condition = Expr::compare(Compare::Lt, Expr::name("i"), Expr::int(2));
+    let guarded = Stmt::If { condition, likely: false, body: vec![copy], otherwise: Vec::new() };
+    let body = vec![guarded, Primitive::AwaitCopies.into(), Primitive::Barrier.into()];
+    assert_eq!(
+        after(body.clone(), |_| {}),
+        "f() -> Nothing\n  if i < 2\n    copy_async tile[i], a[j]\n  await_copies\n  barrier\n"
+    );
+    assert_eq!(
+        after(body, synchronous),
+        "f() -> Nothing\n  if i < 2\n    tile[i] = a[j]\n  barrier\n"
+    );
+}
+
+#[test]
+fn constants_are_right_operands_of_comparisons() {
+    let ops = [Compare::Lt, Compare::Le, Compare::Ge, Compare::Eq];
+    let guard = |op| Stmt::If {
+        condition: Expr::compare(op, Expr::int(3), Expr::name("i")),
+        likely: false,
+        body: vec![Primitive::Barrier.into()],
+        otherwise: Vec::new(),
+    };
+    assert_eq!(
+        after(ops.map(guard).into(), |function| simplify(function, &Ranges::default())),
+        "f() -> Nothing\n  if i >= 4\n    barrier\n  if i >= 3\n    barrier\n  \
+         if i <= 3\n    barrier\n  if i == 3\n    barrier\n"
+    );
+}
+
+#[test]
+fn constants_that_are_names_of_the_same_stem_are_removed() {
+    let constant =
+        |name: &str, value: &str| Stmt::Let { name: name.to_owned(), value: Expr::name(value) };
+    let store = |index: &str| Stmt::Store {
+        buffer: "b".to_owned(),
+        index: Expr::name(index),
+        value: zero(),
+        through: None,
+    };
+    let body = vec![constant("x1", "x0"), store("x1"), constant("j", "group"), store("j")];
+    assert_eq!(
+        after(body, merge_constants),
+        "f() -> Nothing\n  b[x0] = f64 0x0\n  let j = group\n  b[j] = f64 0x0\n"
     );
 }
